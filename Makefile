@@ -1,0 +1,36 @@
+# Thin: every target calls `python -m cli` or a test program in the project's own virtualenv.
+ENV ?= dev
+PYTHON := .venv/bin/python
+BOOT := python3 lab/bootstrap.py
+
+.PHONY: help up down test test-unit test-soak check preview smoke status doctor shell validate schema lock venv clean
+help: ; @grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
+venv: ; @$(BOOT)
+up: venv ## virtualenv, toolchain, lab, stack, everything answering
+	@$(PYTHON) -m cli up --env $(ENV)
+down: venv ## stack destroyed, lab stopped, nothing left
+	@$(PYTHON) -m cli down --env $(ENV)
+preview: venv ## preview with the policy pack
+	@$(PYTHON) -m cli preview --env $(ENV)
+smoke: venv ## sample jobs with pass criteria
+	@$(PYTHON) -m cli smoke --env $(ENV)
+status: venv ## names, failures first
+	@$(PYTHON) -m cli status --env $(ENV)
+doctor: venv ## findings with id, cause and the command that mends them
+	@$(PYTHON) -m cli doctor
+shell: venv ## the one line after which plain pulumi works
+	@$(PYTHON) -m cli shell --env $(ENV)
+validate: venv ## settings checked offline
+	@$(PYTHON) -m cli validate --env $(ENV)
+schema: venv ## JSON Schema of the settings, written to stacks/config/schema.json
+	@$(PYTHON) -m cli schema
+lock: ## constraints.txt rewritten from requirements
+	@$(BOOT) --lock
+check: venv ## format, lint, types, import table
+	@$(PYTHON) -m ruff format --check . && $(PYTHON) -m ruff check . && $(PYTHON) -m mypy . && .venv/bin/lint-imports
+test: venv ## all tests, starting what they need
+	@$(PYTHON) -m pytest -m "not soak"
+test-unit: venv ## tests without engine, cluster or network
+	@$(PYTHON) -m pytest -m "not soak and not engine and not kube and not hosts" -n 2
+test-soak: venv ## kill matrices and long runs
+	@$(PYTHON) -m pytest -m soak

@@ -1,0 +1,1 @@
+"""Reusable component resources; see docs/architecture.md for who may import what."""

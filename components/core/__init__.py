@@ -1,0 +1,8 @@
+"""What every component shares: base class, ownership labels, names, argument errors."""
+
+from components.core.component import Component
+from components.core.errors import ArgsError, Problem, raise_problems
+from components.core.names import dns_label
+from components.core.ownership import Ownership
+
+__all__ = ["ArgsError", "Component", "Ownership", "Problem", "dns_label", "raise_problems"]

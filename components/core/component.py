@@ -1,0 +1,62 @@
+"""The thin base of every component resource."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar
+
+import pulumi
+
+
+class Component(pulumi.ComponentResource):
+    """A component resource with one way to build options for its children.
+
+    Creates nothing itself. Subclasses set ``TYPE`` to their type token
+    (``gpuplatform:<area>:<Noun>``) and call ``register_outputs`` last.
+    """
+
+    TYPE: ClassVar[str]
+
+    def __init__(self, name: str, opts: pulumi.ResourceOptions | None = None) -> None:
+        super().__init__(self.TYPE, name, None, opts)
+
+    def child(
+        self,
+        *,
+        depends_on: Sequence[pulumi.Resource] = (),
+        protect: bool | None = None,
+        retain_on_delete: bool | None = None,
+        ignore_changes: Sequence[str] = (),
+        delete_before_replace: bool | None = None,
+        additional_secret_outputs: Sequence[str] = (),
+        hooks: pulumi.ResourceHookBinding | None = None,
+        old_names: Sequence[str] = (),
+        custom_timeouts: pulumi.CustomTimeouts | None = None,
+    ) -> pulumi.ResourceOptions:
+        """Options for one child: parent set, the caller's options inherited by the engine.
+
+        Args:
+            depends_on: Resources that must be ready first.
+            protect: Refuse deletion until unprotected; None inherits.
+            retain_on_delete: Leave the object in place when the resource leaves the program.
+            ignore_changes: Input paths another owner writes.
+            delete_before_replace: Needed where a fixed physical name forbids two at once.
+            additional_secret_outputs: Outputs to encrypt in state.
+            hooks: Resource hooks, such as a readiness gate.
+            old_names: Former logical names of the child (renames keep the object).
+            custom_timeouts: Bounds of create, update and delete.
+        """
+        return pulumi.ResourceOptions(
+            parent=self,
+            depends_on=list(depends_on) or None,
+            protect=protect,
+            retain_on_delete=retain_on_delete,
+            ignore_changes=list(ignore_changes) or None,
+            delete_before_replace=delete_before_replace,
+            additional_secret_outputs=list(additional_secret_outputs) or None,
+            hooks=hooks,
+            aliases=[pulumi.Alias(name=old) for old in old_names] or None,
+            custom_timeouts=custom_timeouts,
+        )
+
+    def finish(self, outputs: Mapping[str, Any]) -> None:
+        """Register the outputs; the last line of every constructor."""
+        self.register_outputs(dict(outputs))

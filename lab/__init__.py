@@ -1,0 +1,1 @@
+"""The one-machine environment: toolchain, cluster, images and stand-in plug-ins."""

@@ -1,0 +1,3 @@
+module gpuplatform.local/toolchain/pause
+
+go 1.26
