@@ -25,6 +25,7 @@ class Component(pulumi.ComponentResource):
         protect: bool | None = None,
         retain_on_delete: bool | None = None,
         ignore_changes: Sequence[str] = (),
+        replace_on_changes: Sequence[str] = (),
         delete_before_replace: bool | None = None,
         additional_secret_outputs: Sequence[str] = (),
         hooks: pulumi.ResourceHookBinding | None = None,
@@ -38,6 +39,7 @@ class Component(pulumi.ComponentResource):
             protect: Refuse deletion until unprotected; None inherits.
             retain_on_delete: Leave the object in place when the resource leaves the program.
             ignore_changes: Input paths another owner writes.
+            replace_on_changes: Input paths the service can't change in place.
             delete_before_replace: Needed where a fixed physical name forbids two at once.
             additional_secret_outputs: Outputs to encrypt in state.
             hooks: Resource hooks, such as a readiness gate.
@@ -50,6 +52,7 @@ class Component(pulumi.ComponentResource):
             protect=protect,
             retain_on_delete=retain_on_delete,
             ignore_changes=list(ignore_changes) or None,
+            replace_on_changes=list(replace_on_changes) or None,
             delete_before_replace=delete_before_replace,
             additional_secret_outputs=list(additional_secret_outputs) or None,
             hooks=hooks,

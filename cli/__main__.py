@@ -1,0 +1,111 @@
+"""`python -m cli`: every command of the environment."""
+
+from typing import Annotated
+
+import typer
+
+from cli.context import context
+from cli.exits import Exit, Stop, told
+from lab.progress import Progress
+
+app = typer.Typer(
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    help="gpu-platform: environments from a bare machine to answering services.",
+)
+Env = Annotated[str, typer.Option("--env", help="Environment, which is the name in Pulumi.<env>.yaml.")]
+Json = Annotated[bool, typer.Option("--json", help="Machine-readable output.")]
+
+
+@app.command()
+def up(env: Env = "dev") -> None:
+    """Bring the environment up; safe to run again at any point."""
+    from cli.up import up as run
+
+    run(context(env), Progress())
+
+
+@app.command()
+def down(
+    env: Env = "dev",
+    force: Annotated[bool, typer.Option("--force", help="End the lab although the stack resists.")] = False,
+) -> None:
+    """Destroy the stack and end the lab; the caches stay."""
+    from cli.up import down as run
+
+    run(context(env), Progress(), force=force)
+
+
+@app.command()
+def preview(env: Env = "dev") -> None:
+    """Preview the stack under the policy pack."""
+    from cli import stack
+
+    found = context(env)
+    stack.prepare_for_reading(found)
+    if stack.preview(found) != 0:
+        raise Stop(Exit.FAILED)
+
+
+@app.command()
+def smoke(env: Env = "dev") -> None:
+    """Run the sample jobs and judge them by their pass criteria."""
+    from cli.smoke import smoke as run
+
+    run(context(env), Progress())
+
+
+@app.command()
+def status(env: Env = "dev", as_json: Json = False) -> None:
+    """What runs, by name, failures first."""
+    from cli.status import status as run
+
+    run(context(env), as_json=as_json)
+
+
+@app.command()
+def doctor(
+    online: Annotated[bool, typer.Option(help="Ask the package registries too.")] = True,
+    as_json: Json = False,
+) -> None:
+    """What is wrong with this machine, and what mends it."""
+    from cli.machine import doctor as run
+    from lab.paths import current
+
+    run(current(), online=online, as_json=as_json)
+
+
+@app.command()
+def shell(env: Env = "dev") -> None:
+    """Print the line after which plain `pulumi preview|up` work, guardrails loaded."""
+    from cli.shell import shell_line
+
+    print(shell_line(context(env)))
+
+
+@app.command()
+def validate(env: Env = "dev", as_json: Json = False) -> None:
+    """Check the settings offline."""
+    from cli.settings_commands import validate as run
+
+    run(env, as_json)
+
+
+@app.command()
+def schema(
+    check: Annotated[bool, typer.Option("--check", help="Only compare with the committed file.")] = False,
+) -> None:
+    """Write the JSON Schema of the settings."""
+    from cli.settings_commands import schema as run
+
+    run(check)
+
+
+def main() -> None:
+    """Entry point: messages instead of tracebacks."""
+    with told():
+        app(standalone_mode=True)
+
+
+if __name__ == "__main__":
+    main()

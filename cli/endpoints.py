@@ -1,0 +1,105 @@
+"""Services of the environment: whether they answer, and how to reach them."""
+
+import time
+from collections.abc import Mapping
+from typing import Any
+
+from kubernetes import client
+from urllib3.exceptions import HTTPError
+
+from cli.context import Context
+from cli.kube import api_client
+from lab.errors import LabError
+from lab.progress import Progress
+
+ANSWER_TIMEOUT_SECONDS = 300.0
+_POLL_SECONDS = 2.0
+
+
+def answers(api: client.CoreV1Api, service: Mapping[str, Any]) -> str:
+    """Ask a service for its health through the API server.
+
+    Returns:
+        Empty when it answers, else the reason it doesn't.
+    """
+    path = str(service["healthPath"])
+    name, namespace = str(service["service"]), str(service["namespace"])
+    if not path:
+        return _has_endpoints(api, namespace, name)
+    try:
+        api.connect_get_namespaced_service_proxy_with_path(
+            name=f"{name}:{service['port']}", namespace=namespace, path=path.lstrip("/"), _request_timeout=10
+        )
+    except (client.ApiException, HTTPError) as error:
+        return _short(error)
+    return ""
+
+
+def wait_until_answering(ctx: Context, progress: Progress) -> None:
+    """Wait for every service, bounded; names the ones still silent.
+
+    Raises:
+        LabError: Some service didn't answer in time.
+    """
+    outputs = ctx.outputs()
+    api = client.CoreV1Api(api_client(ctx, outputs))
+    silent = dict(outputs.get("services", {}))
+    reasons: dict[str, str] = {}
+    deadline = time.monotonic() + ANSWER_TIMEOUT_SECONDS
+    while silent and time.monotonic() < deadline:
+        for name in sorted(silent):
+            reasons[name] = answers(api, silent[name])
+            if not reasons[name]:
+                progress.step(f"{name} answers")
+                del silent[name]
+        if silent:
+            time.sleep(_POLL_SECONDS)
+    if silent:
+        raise LabError(
+            f"no answer from {', '.join(sorted(silent))}",
+            where=f"environment {ctx.env}",
+            why="; ".join(f"{name}: {reasons[name]}" for name in sorted(silent)),
+            fix="make status shows what fails; then make up again",
+        )
+
+
+def describe(ctx: Context) -> str:
+    """Endpoints and where the credentials are, for people."""
+    outputs = ctx.outputs()
+    lines = [f"environment {outputs['environment']} (kubeconfig {outputs['cluster']['kubeconfig']})", "", "pools"]
+    for name, pool in outputs["pools"].items():
+        simulated = ", simulated: placement is real, work is not" if pool["simulated"] else ""
+        lines.append(
+            f"  {name}: {pool['nodes']} nodes, {pool['gpus']} x {pool['product']}, {pool['fabric']}{simulated}"
+        )
+    lines.append("queues")
+    for name, queue in outputs["queues"].items():
+        quota = ", ".join(f"{pool} {gpus} GPUs" for pool, gpus in queue["gpuQuota"].items())
+        lines.append(f"  {name}: namespace {queue['namespace']}, {quota}")
+    lines.append("services")
+    for name, service in outputs["services"].items():
+        namespace, secret = service["namespace"], service["credentials"]["secret"]
+        lines += [
+            f"  {name}: {service['service']}.{namespace}.svc:{service['port']} (login: {service['auth']})",
+            f"    from here: kubectl -n {namespace} port-forward service/{service['service']} "
+            f"{service['port']}:{service['port']}",
+            f"    credentials: kubectl -n {namespace} get secret {secret} -o yaml "
+            f"(keys {', '.join(service['credentials']['keys'].values())})",
+        ]
+    lines += ["", "next: make smoke (sample jobs), make status, make shell (plain pulumi and kubectl)"]
+    return "\n".join(lines)
+
+
+def _has_endpoints(api: client.CoreV1Api, namespace: str, name: str) -> str:
+    try:
+        endpoints = api.read_namespaced_endpoints(name, namespace, _request_timeout=10)
+    except (client.ApiException, HTTPError) as error:
+        return _short(error)
+    ready = any(subset.addresses for subset in endpoints.subsets or [])
+    return "" if ready else "no ready pod behind the Service"
+
+
+def _short(error: Exception) -> str:
+    if isinstance(error, client.ApiException):
+        return f"{error.status} {error.reason}"
+    return type(error).__name__

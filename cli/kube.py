@@ -1,0 +1,34 @@
+"""The environment's cluster for reading and for sample jobs."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from kubernetes import client, config
+
+from cli.context import Context
+from lab.errors import LabError
+
+
+def api_client(ctx: Context, outputs: Mapping[str, Any]) -> client.ApiClient:
+    """A client for the cluster the stack runs on.
+
+    Raises:
+        LabError: The stack has no outputs, or its kubeconfig can't be used.
+    """
+    cluster = outputs.get("cluster")
+    if not cluster:
+        raise LabError(
+            f"environment {ctx.env} isn't up",
+            where=f"stack {ctx.env}",
+            why="the stack has no outputs",
+            fix=f"make up ENV={ctx.env}",
+        )
+    try:
+        return config.new_client_from_config(config_file=cluster["kubeconfig"], context=cluster["context"])
+    except config.ConfigException as error:
+        raise LabError(
+            "the kubeconfig can't be used",
+            where=str(cluster["kubeconfig"]),
+            why=str(error),
+            fix=f"make up ENV={ctx.env}",
+        ) from error

@@ -1,0 +1,21 @@
+"""`shell`: the one line after which plain `pulumi` works with the policy pack loaded."""
+
+import shlex
+
+from cli.context import GUARDRAILS_VARIABLE, Context
+from lab import api as lab_api
+from lab.paths import REPOSITORY
+
+
+def shell_line(ctx: Context) -> str:
+    """An ``export`` line with the lab's toolchain, backend and guardrails."""
+    variables = {
+        **lab_api.pulumi_environment(ctx.paths),
+        GUARDRAILS_VARIABLE: str(REPOSITORY / "policies"),
+    }
+    variables["PATH"] = f"{ctx.paths.state / 'bin'}:$PATH"
+    assignments = (
+        f'{name}="{value}"' if name == "PATH" else f"{name}={shlex.quote(value)}"
+        for name, value in sorted(variables.items())
+    )
+    return "export " + " ".join(assignments)

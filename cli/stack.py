@@ -1,0 +1,78 @@
+"""The life of a stack: made, recovered, brought up, previewed, destroyed."""
+
+from cli.context import Context
+from cli.recovery import recover
+from lab.errors import LabError
+from lab.progress import Progress
+
+
+def prepare(ctx: Context, progress: Progress) -> None:
+    """Make the backend and the stack where they are missing, and mend what a killed run left."""
+    ctx.paths.backend.mkdir(parents=True, exist_ok=True, mode=0o700)
+    _check(ctx.pulumi("stack", "select", ctx.env, "--create"), "stack select", f"stack {ctx.env}")
+    recover(ctx, progress)
+
+
+def prepare_for_reading(ctx: Context) -> None:
+    """Make sure a preview has a stack; nothing an interrupted run left is touched, only named.
+
+    Raises:
+        LabError: The toolchain or the lab is missing.
+    """
+    ctx.paths.backend.mkdir(parents=True, exist_ok=True, mode=0o700)
+    _check(ctx.pulumi("stack", "select", ctx.env, "--create"), "stack select", f"stack {ctx.env}")
+
+
+def up(ctx: Context, progress: Progress) -> None:
+    """Bring the stack up under the policy pack.
+
+    Raises:
+        LabError: Settings, a policy or a resource refused; Pulumi has said which.
+    """
+    progress.step("pulumi up")
+    result = ctx.pulumi("up", "--yes", "--skip-preview", "--stack", ctx.env, show=True)
+    if result.returncode != 0:
+        raise LabError(
+            "pulumi up failed",
+            where=f"stack {ctx.env}",
+            why="see the diagnostics above",
+            fix="mend what they name, then run make up again: it goes on from there",
+        )
+
+
+def preview(ctx: Context) -> int:
+    """Preview under the policy pack; Pulumi's exit code."""
+    return ctx.pulumi("preview", "--diff", "--stack", ctx.env, show=True).returncode
+
+
+def destroy(ctx: Context, progress: Progress) -> None:
+    """Destroy every resource of the stack and the stack itself.
+
+    Raises:
+        LabError: Something resists; Pulumi has said what.
+    """
+    progress.step("pulumi destroy")
+    result = ctx.pulumi("destroy", "--yes", "--skip-preview", "--stack", ctx.env, show=True)
+    if result.returncode != 0:
+        raise LabError(
+            "pulumi destroy failed",
+            where=f"stack {ctx.env}",
+            why="see the diagnostics above",
+            fix="run make down again; if the cluster is gone for good: make down FORCE=1",
+        )
+
+
+def exists(ctx: Context) -> bool:
+    """Whether the backend holds the stack."""
+    return ctx.paths.backend.is_dir() and ctx.pulumi("stack", "--stack", ctx.env).returncode == 0
+
+
+def _check(result: object, what: str, where: str) -> None:
+    code = getattr(result, "returncode", 1)
+    if code != 0:
+        raise LabError(
+            f"pulumi {what} failed",
+            where=where,
+            why=str(getattr(result, "stderr", "")).strip() or f"exit code {code}",
+            fix="make doctor",
+        )

@@ -1,0 +1,147 @@
+"""`status`: what runs, by name, failures first."""
+
+import json
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from kubernetes import client
+from rich.console import Console
+from rich.table import Table
+from urllib3.exceptions import HTTPError
+
+from cli.context import Context
+from cli.endpoints import answers
+from cli.exits import Exit, Stop
+from cli.kube import api_client
+from lab import api as lab_api
+
+_KUEUE = ("kueue.x-k8s.io", "v1beta2")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Row:
+    """One thing and how it is.
+
+    Args:
+        kind: What it is.
+        name: Its name, with the namespace where it has one.
+        healthy: Whether it is as it should be.
+        detail: What is seen.
+    """
+
+    kind: str
+    name: str
+    healthy: bool
+    detail: str
+
+
+def status(ctx: Context, *, as_json: bool) -> None:
+    """Print every part of the environment; exit code 1 when one fails."""
+    rows = sorted(collect(ctx), key=lambda row: (row.healthy, row.kind, row.name))
+    if as_json:
+        print(json.dumps([asdict(row) for row in rows], indent=2))
+    else:
+        _show(rows)
+    if not rows or not all(row.healthy for row in rows):
+        raise Stop(Exit.FAILED)
+
+
+def collect(ctx: Context) -> list[Row]:
+    """Rows of the lab, the cluster, the queues and the services; a dead part hides no other."""
+    rows = [
+        Row(kind="component", name=part.name, healthy=part.healthy, detail=_component(part))
+        for part in lab_api.status(ctx.paths)
+    ]
+    outputs = ctx.outputs()
+    if not outputs.get("cluster"):
+        return [*rows, Row(kind="stack", name=ctx.env, healthy=False, detail="not up; run make up")]
+    api = api_client(ctx, outputs)
+    core = client.CoreV1Api(api)
+    parts: tuple[tuple[str, Callable[[], Iterable[Row]]], ...] = (
+        ("nodes", lambda: _nodes(core)),
+        ("pods", lambda: _pods(core)),
+        ("volumes", lambda: _claims(core)),
+        ("queues", lambda: _queues(client.CustomObjectsApi(api), outputs)),
+        ("services", lambda: _services(core, outputs)),
+    )
+    for name, part in parts:
+        try:
+            rows += part()
+        except (client.ApiException, HTTPError) as error:
+            rows.append(Row(kind=name, name=ctx.env, healthy=False, detail=f"can't be read: {_reason(error)}"))
+    return rows
+
+
+def _component(part: lab_api.ComponentStatus) -> str:
+    restarts = f", restarted {part.restarts} times" if part.restarts else ""
+    return f"{part.detail}{restarts}"
+
+
+def _nodes(core: client.CoreV1Api) -> Iterable[Row]:
+    for node in core.list_node(_request_timeout=10).items:
+        ready = next((item for item in node.status.conditions or [] if item.type == "Ready"), None)
+        gpus = (node.status.allocatable or {}).get("nvidia.com/gpu", "0")
+        healthy = ready is not None and ready.status == "True"
+        state = "Ready" if healthy else f"not Ready: {ready.reason if ready else 'no condition'}"
+        yield Row(kind="node", name=node.metadata.name, healthy=healthy, detail=f"{state}, {gpus} GPUs")
+
+
+def _pods(core: client.CoreV1Api) -> Iterable[Row]:
+    for pod in core.list_pod_for_all_namespaces(_request_timeout=10).items:
+        if pod.status.phase == "Succeeded":
+            continue
+        statuses = pod.status.container_statuses or []
+        ready = bool(statuses) and all(item.ready for item in statuses)
+        waiting = [item.state.waiting.reason for item in statuses if item.state.waiting]
+        gated = pod.spec.scheduling_gates
+        detail = ", ".join(waiting) or ("held by its queue" if gated else pod.status.phase)
+        name = f"{pod.metadata.namespace}/{pod.metadata.name}"
+        yield Row(kind="pod", name=name, healthy=ready or bool(gated), detail=detail)
+
+
+def _claims(core: client.CoreV1Api) -> Iterable[Row]:
+    for claim in core.list_persistent_volume_claim_for_all_namespaces(_request_timeout=10).items:
+        name = f"{claim.metadata.namespace}/{claim.metadata.name}"
+        # A claim nobody mounts yet stays Pending under WaitForFirstConsumer; that is no fault.
+        lost = claim.status.phase == "Lost"
+        yield Row(kind="volume", name=name, healthy=not lost, detail=claim.status.phase)
+
+
+def _queues(custom: client.CustomObjectsApi, outputs: Mapping[str, Any]) -> Iterable[Row]:
+    for queue in outputs.get("queues", {}).values():
+        found = custom.get_namespaced_custom_object(
+            *_KUEUE, queue["namespace"], "localqueues", queue["name"], _request_timeout=10
+        )
+        state = found.get("status", {})
+        conditions = {item["type"]: item for item in state.get("conditions", [])}
+        active = conditions.get("Active", {})
+        detail = f"{state.get('admittedWorkloads', 0)} admitted, {state.get('pendingWorkloads', 0)} waiting"
+        healthy = active.get("status") == "True"
+        yield Row(
+            kind="queue",
+            name=f"{queue['namespace']}/{queue['name']}",
+            healthy=healthy,
+            detail=detail if healthy else f"inactive: {active.get('message', 'no condition yet')}",
+        )
+
+
+def _services(core: client.CoreV1Api, outputs: Mapping[str, Any]) -> Iterable[Row]:
+    for name, service in outputs.get("services", {}).items():
+        reason = answers(core, service)
+        yield Row(kind="service", name=name, healthy=not reason, detail=reason or "answers")
+
+
+def _reason(error: Exception) -> str:
+    if isinstance(error, client.ApiException):
+        return f"{error.status} {error.reason}"
+    return type(error).__name__
+
+
+def _show(rows: list[Row]) -> None:
+    table = Table(box=None, pad_edge=False)
+    for column in ("", "kind", "name", "detail"):
+        table.add_column(column)
+    for row in rows:
+        table.add_row("[green]ok[/]" if row.healthy else "[red]FAILS[/]", row.kind, row.name, row.detail)
+    Console(highlight=False, soft_wrap=True).print(table)

@@ -1,0 +1,73 @@
+"""`up` and `down`: the whole environment, from a bare machine to answering services and back."""
+
+from cli import stack
+from cli.context import Context
+from cli.endpoints import describe, wait_until_answering
+from cli.machine import refuse_bad_machine
+from cli.settings_commands import require_valid
+from lab import api as lab_api
+from lab.errors import LabError
+from lab.progress import Progress
+
+
+
+
+def up(ctx: Context, progress: Progress) -> None:
+    """Bring the environment up; safe to run again at any point."""
+    progress.enter("settings")
+    settings = require_valid(ctx.env)
+    on_lab = settings.cluster.source == "lab"
+    progress.enter("machine")
+    refuse_bad_machine(ctx.paths, progress)
+    with lab_api.exclusive(ctx.paths, f"up of {ctx.env}"):
+        if on_lab:
+            lab_api.start(ctx.paths, progress)
+        else:
+            lab_api.toolchain(ctx.paths, progress)
+        progress.enter("stack")
+        stack.prepare(ctx, progress)
+        stack.up(ctx, progress)
+        progress.enter("answering")
+        wait_until_answering(ctx, progress)
+    progress.enter("done")
+    progress.step(f"environment {ctx.env} answers")
+    print(describe(ctx))
+
+
+def down(ctx: Context, progress: Progress, *, force: bool) -> None:
+    """Destroy the stack and end the lab.
+
+    Args:
+        ctx: The environment.
+        progress: Where progress goes.
+        force: End the lab although the stack couldn't be destroyed; its objects go with the cluster.
+    """
+    progress.enter("stack")
+    settings = require_valid(ctx.env)
+    on_lab = settings.cluster.source == "lab"
+    with lab_api.exclusive(ctx.paths, f"down of {ctx.env}"):
+        try:
+            _destroy(ctx, progress)
+        except LabError:
+            if not (force and on_lab):
+                raise
+            progress.step("the stack resists; its objects end with the lab")
+        if on_lab:
+            lab_api.down(ctx.paths, progress)
+    progress.enter("done")
+    progress.step("nothing of the environment is left on this machine but the cache")
+
+
+def _destroy(ctx: Context, progress: Progress) -> None:
+    if not ctx.paths.backend.is_dir() or not (ctx.paths.state / "bin" / "pulumi").exists():
+        progress.step("no stack on this machine")
+        return
+    if not stack.exists(ctx):
+        progress.step(f"no stack {ctx.env}")
+        return
+    if not any(component.healthy for component in lab_api.status(ctx.paths)):
+        progress.step("the lab is not running; starting it to destroy the stack in order")
+        lab_api.start(ctx.paths, progress)
+        progress.enter("stack")
+    stack.prepare(ctx, progress)
+    stack.destroy(ctx, progress)

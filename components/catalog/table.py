@@ -1,0 +1,82 @@
+"""A table of catalogue rows that answers a wrong key with the nearest right one."""
+
+import difflib
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Protocol, TypeVar
+
+
+class Row(Protocol):
+    """What every row of the catalogue has.
+
+    Attributes:
+        key: Unique key inside its table.
+        source: Public address or document the figures come from.
+        date: Day the figures were read or published, ISO 8601.
+    """
+
+    @property
+    def key(self) -> str: ...
+    @property
+    def source(self) -> str: ...
+    @property
+    def date(self) -> str: ...
+
+
+RowT = TypeVar("RowT", bound=Row)
+
+
+class UnknownKeyError(KeyError):
+    """A key the catalogue does not have.
+
+    Args:
+        noun: What was looked up, e.g. ``server``.
+        key: The key asked for.
+        nearest: The most similar known key, or None.
+        known: Every known key.
+    """
+
+    def __init__(self, noun: str, key: object, nearest: str | None, known: tuple[str, ...]) -> None:
+        self.noun, self.key, self.nearest, self.known = noun, key, nearest, known
+        hint = f"; did you mean {nearest!r}?" if nearest else ""
+        self.message = f"unknown {noun} {key!r}{hint} Known: {', '.join(known)}"
+        super().__init__(self.message)
+
+    def __str__(self) -> str:
+        return self.message
+
+
+class Table(Mapping[str, RowT]):
+    """Rows by key, in the order given; read only.
+
+    Args:
+        noun: What a row is, for messages.
+        rows: The rows.
+
+    Raises:
+        ValueError: Two rows share a key.
+    """
+
+    def __init__(self, noun: str, rows: Iterable[RowT]) -> None:
+        self.noun = noun
+        self._rows: dict[str, RowT] = {}
+        for row in rows:
+            if row.key in self._rows:
+                raise ValueError(f"two rows of the {noun} table have the key {row.key!r}")
+            self._rows[row.key] = row
+
+    def __getitem__(self, key: str) -> RowT:
+        try:
+            return self._rows[key]
+        except KeyError:
+            raise UnknownKeyError(self.noun, key, self.nearest(key), tuple(self._rows)) from None
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._rows)
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    def nearest(self, key: str) -> str | None:
+        """The known key most similar to ``key``, or None when nothing is close."""
+        close = difflib.get_close_matches(str(key).lower(), self._rows, n=1, cutoff=0.5)
+        return close[0] if close else None

@@ -1,0 +1,82 @@
+"""The lab's public face: bring it up, take it down, look at it."""
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+
+from lab import pins
+from lab.cluster import ComponentStatus, Programs, load_images
+from lab.cluster import down as cluster_down
+from lab.cluster import status as cluster_status
+from lab.cluster import up as cluster_up
+from lab.cluster.lock import lab_lock
+from lab.images import ensure_images
+from lab.paths import Paths
+from lab.progress import Progress
+from lab.toolchain.charts import ensure_charts, kwok_stages
+from lab.toolchain.debian import ensure_debian
+from lab.toolchain.go import ensure_tools
+from lab.toolchain.install import install, pulumi_environment
+
+__all__ = ["down", "exclusive", "pulumi_environment", "start", "status", "stop", "toolchain"]
+
+_NODE_TOOLS = (
+    "kube-apiserver",
+    "kube-controller-manager",
+    "kube-scheduler",
+    "kubelet",
+    "kube-proxy",
+    "kubectl",
+    "kwok",
+)
+
+
+@contextmanager
+def exclusive(paths: Paths, purpose: str) -> Iterator[None]:
+    """Hold the lab of this host; a second holder is refused with the first one's name."""
+    with lab_lock(paths, purpose):
+        yield
+
+
+def toolchain(paths: Paths, progress: Progress) -> Mapping[str, Path]:
+    """Build or find every program, chart and Debian package; lay out Pulumi's home."""
+    progress.enter("toolchain")
+    programs = ensure_tools(paths, pins.load().tools, progress)
+    ensure_charts(paths, progress)
+    install(paths, programs, progress)
+    return programs
+
+
+def start(paths: Paths, progress: Progress) -> None:
+    """Toolchain, images and cluster, each only as far as it is missing."""
+    programs = toolchain(paths, progress)
+    debian = ensure_debian(paths, "node", progress)
+    progress.enter("images")
+    archives = ensure_images(paths, programs, progress)
+    progress.enter("cluster")
+    node = Programs(
+        go={name: programs[name] for name in _NODE_TOOLS},
+        debian=debian,
+        kwok_stages=kwok_stages(paths),
+    )
+    cluster_up(paths, node, progress, archives)
+
+
+def stop(paths: Paths, progress: Progress) -> None:
+    """Stop the cluster and keep its data, as a restart of the machine would."""
+    progress.enter("cluster")
+    cluster_down(paths, progress, keep_data=True)
+
+
+def down(paths: Paths, progress: Progress) -> None:
+    """End the cluster and everything it left on the host; the caches stay."""
+    progress.enter("cluster")
+    cluster_down(paths, progress, keep_data=False)
+
+
+def status(paths: Paths) -> list[ComponentStatus]:
+    """The cluster's components, failures first."""
+    return cluster_status(paths)
+
+
+_ = load_images

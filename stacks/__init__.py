@@ -1,0 +1,1 @@
+"""Stacks: one kind of environment each, from settings to components."""
