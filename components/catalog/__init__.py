@@ -4,7 +4,7 @@ from components.catalog.fabrics import FABRICS, Fabric, FabricKind
 from components.catalog.gpus import GPUS, Gpu
 from components.catalog.nccl import NCCL_ROWS, NcclRow, nccl_environment
 from components.catalog.servers import SERVERS, Server
-from components.catalog.table import Table, UnknownKeyError
+from components.catalog.table import Table, UnknownKeyError, nearest
 
 __all__ = [
     "FABRICS",
@@ -19,4 +19,5 @@ __all__ = [
     "Table",
     "UnknownKeyError",
     "nccl_environment",
+    "nearest",
 ]

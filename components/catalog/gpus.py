@@ -58,8 +58,10 @@ GPUS: Table[Gpu] = Table(
             nvlink_gb_per_second=600,
             nvls=False,
             power_watts=400,
-            source="https://www.nvidia.com/en-us/data-center/a100/",
-            date="2024-10-01",
+            source="https://www.nvidia.com/content/dam/en-zz/Solutions/Data-Center/a100/pdf/"
+            "nvidia-a100-datasheet-us-nvidia-1758950-r4-web.pdf; "
+            "second source: https://glennklockwood.com/garden/processors/A100",
+            date="2026-11-30",
         ),
         Gpu(
             key="h100-80",
@@ -74,8 +76,9 @@ GPUS: Table[Gpu] = Table(
             nvlink_gb_per_second=900,
             nvls=True,
             power_watts=700,
-            source="https://www.nvidia.com/en-us/data-center/h100/",
-            date="2024-10-01",
+            source="https://www.nvidia.com/en-us/data-center/h100/; "
+            "second source: https://github.com/scaleway/docs-content/pull/5834",
+            date="2026-11-30",
         ),
     ),
 )

@@ -1,7 +1,7 @@
 """NCCL environment of each GPU and kind of fabric; one source for Slurm and Kubernetes.
 
-The choice among Ring, Tree and NVLS stays with NCCL, whose documentation keeps ``NCCL_ALGO`` for debugging: what is set here is
-whether NVLS may join the choice, which needs an NVSwitch that can reduce.
+The choice among Ring, Tree and NVLS stays with NCCL, whose documentation keeps ``NCCL_ALGO`` for debugging.
+Set here is whether NVLS may join the choice, which needs an NVSwitch that can reduce.
 """
 
 from collections.abc import Mapping
@@ -37,7 +37,7 @@ NCCL_ROWS: Mapping[FabricKind, NcclRow] = MappingProxyType(
     {
         row.key: row
         for row in (
-            # In-network reduction (CollNet) needs SHARP in the subnet manager, which no catalogue row promises.
+            # In-network reduction (CollNet) needs SHARP in the subnet manager, which no row promises.
             NcclRow(
                 key=FabricKind.INFINIBAND,
                 variables=MappingProxyType(
@@ -48,7 +48,7 @@ NCCL_ROWS: Mapping[FabricKind, NcclRow] = MappingProxyType(
                     }
                 ),
                 source=_NCCL_GUIDE,
-                date="2024-10-01",
+                date="2026-11-30",
             ),
             # Current libfabric and its NCCL plug-in need no tuning; huge pages break data loaders that fork.
             NcclRow(
@@ -57,13 +57,15 @@ NCCL_ROWS: Mapping[FabricKind, NcclRow] = MappingProxyType(
                     {"FI_EFA_USE_HUGE_PAGE": "0", "NCCL_SOCKET_IFNAME": _NO_LOCAL_INTERFACES}
                 ),
                 source="https://github.com/aws/aws-ofi-nccl",
-                date="2026-03-01",
+                date="2026-08-01",
             ),
             NcclRow(
                 key=FabricKind.ETHERNET,
-                variables=MappingProxyType({"NCCL_IB_DISABLE": "1", "NCCL_SOCKET_IFNAME": _NO_LOCAL_INTERFACES}),
+                variables=MappingProxyType(
+                    {"NCCL_IB_DISABLE": "1", "NCCL_SOCKET_IFNAME": _NO_LOCAL_INTERFACES}
+                ),
                 source=_NCCL_GUIDE,
-                date="2024-10-01",
+                date="2026-11-30",
             ),
         )
     }

@@ -1,9 +1,10 @@
 """Servers that hold GPUs.
 
-``dgx-*`` rows are vendor products. ``generic-*`` rows are planning figures for servers of any vendor, derived from the
-vendor rows: 32 threads, one NIC and 1.92 TB of NVMe per GPU; RAM in the DGX ratio (2 TiB to eight GPUs), so always above
-total GPU memory; supplies of 850 W and 1200 W for one and two A100 (room for 400 W beside the boards), else twice
-the boards' power, and for eight GPUs the DGX's maximum. Replace one by a product row before anything is ordered.
+``dgx-*`` rows are vendor products. ``generic-*`` rows are planning figures for servers of any vendor, derived
+from the vendor rows: 32 threads, one NIC and 1.92 TB of NVMe per GPU; RAM in the DGX ratio (2 TiB to eight
+GPUs), so always above total GPU memory; supplies of 850 W and 1200 W for one and two A100 (which leaves at
+least 400 W beside the boards), else twice the boards' power, and for eight GPUs the DGX's maximum. Replace
+one by a product row before anything is ordered.
 """
 
 from dataclasses import dataclass
@@ -62,12 +63,21 @@ class Server:
         return self.gpus * self.gpu_row.power_watts
 
 
-_DGX_A100 = "https://docs.nvidia.com/dgx/dgxa100-user-guide/introduction-to-dgxa100.html"
-_DGX_H100 = "https://docs.nvidia.com/dgx/dgxh100-user-guide/introduction-to-dgxh100.html"
-_READ_ON = "2024-10-01"
+_DGX_A100 = (
+    "https://docs.nvidia.com/dgx/dgxa100-user-guide/introduction-to-dgxa100.html; "
+    "second source: https://pcnews.ru/news/"
+    "vycislitelnaa_sistema_nvidia_dgx_a100_ampere_osnasaetsa_sestu_blokami_pitania_po_3_kvt-985106.html"
+)
+_DGX_H100 = (
+    "https://docs.nvidia.com/dgx/dgxh100-user-guide/introduction-to-dgxh100.html; "
+    "second source: https://unanswered.io/guide/nvidia-dgx-power-consumption-watts"
+)
+_READ_ON = "2026-11-30"
 
 
-def _generic(gpu: str, gpus: int, *, numa_nodes: int, psu_watts: int, nic_gbit_per_second: int, source: str) -> Server:
+def _generic(
+    gpu: str, gpus: int, *, numa_nodes: int, psu_watts: int, nic_gbit_per_second: int, source: str
+) -> Server:
     """A planning row; the ratios are those of the module's docstring."""
     return Server(
         key=f"generic-{gpus}x-{gpu}",

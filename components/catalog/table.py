@@ -6,23 +6,30 @@ from typing import Protocol, TypeVar
 
 
 class Row(Protocol):
-    """What every row of the catalogue has.
-
-    Attributes:
-        key: Unique key inside its table.
-        source: Public address or document the figures come from.
-        date: Day the figures were read or published, ISO 8601.
-    """
+    """What every row of the catalogue has: a key, a public source, and the day of the figures (ISO 8601)."""
 
     @property
-    def key(self) -> str: ...
+    def key(self) -> str:
+        """Unique key."""
+
     @property
-    def source(self) -> str: ...
+    def source(self) -> str:
+        """Where the figures come from."""
+
     @property
-    def date(self) -> str: ...
+    def date(self) -> str:
+        """Day of the figures."""
 
 
 RowT = TypeVar("RowT", bound=Row)
+
+
+def nearest(name: object, known: Iterable[str]) -> str | None:
+    """The known name most similar to ``name``: one that begins with it, else one spelt like it, else None."""
+    wanted, names = str(name).lower(), tuple(known)
+    begins = [candidate for candidate in names if wanted and candidate.startswith(wanted)]
+    close = begins or difflib.get_close_matches(wanted, names, n=1, cutoff=0.5)
+    return close[0] if close else None
 
 
 class UnknownKeyError(KeyError):
@@ -78,5 +85,4 @@ class Table(Mapping[str, RowT]):
 
     def nearest(self, key: str) -> str | None:
         """The known key most similar to ``key``, or None when nothing is close."""
-        close = difflib.get_close_matches(str(key).lower(), self._rows, n=1, cutoff=0.5)
-        return close[0] if close else None
+        return nearest(key, self._rows)

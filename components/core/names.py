@@ -20,7 +20,9 @@ def dns_label(*parts: str) -> str:
     """
     name = "-".join(parts)
     if not DNS_LABEL.match(name):
-        raise ValueError(f"{name!r} is not a DNS label: use a-z, 0-9 and '-', starting and ending alphanumeric")
+        raise ValueError(
+            f"{name!r} is not a DNS label: use a-z, 0-9 and '-', starting and ending alphanumeric"
+        )
     if len(name) <= DNS_LABEL_MAX:
         return name
     digest = hashlib.sha256(name.encode()).hexdigest()[:_HASH_LENGTH]

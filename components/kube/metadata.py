@@ -15,8 +15,8 @@ def ownership_metadata(
     *,
     name: str | None = None,
     namespace: pulumi.Input[str] | None = None,
-    labels: Mapping[str, str] | None = None,
-    annotations: Mapping[str, str] | None = None,
+    labels: Mapping[str, pulumi.Input[str]] | None = None,
+    annotations: Mapping[str, pulumi.Input[str]] | None = None,
 ) -> dict[str, Any]:
     """Metadata with the ownership labels, in the API's own spelling.
 

@@ -50,7 +50,8 @@ class TenantNamespaceArgs:
         container_defaults: Requests and limits for containers without; None makes the quota
             refuse such pods.
         pod_security: Level enforced; audit and warnings are always at RESTRICTED.
-        pod_security_version: Kubernetes version whose rules apply, so that an upgrade changes nothing by itself.
+        pod_security_version: Kubernetes version whose rules apply, so that an upgrade of the cluster changes
+            nothing by itself.
         flows: Traffic allowed besides DNS.
     """
 
@@ -89,11 +90,15 @@ class TenantNamespace(Component):
 
     namespace: pulumi.Output[str]
 
-    def __init__(self, name: str, args: TenantNamespaceArgs, opts: pulumi.ResourceOptions | None = None) -> None:
+    def __init__(
+        self, name: str, args: TenantNamespaceArgs, opts: pulumi.ResourceOptions | None = None
+    ) -> None:
         super().__init__(name, opts)
         created = Namespace(
             f"{name}-namespace",
-            metadata=ownership_metadata(args.ownership, name=args.namespace, labels=_pod_security_labels(args)),
+            metadata=ownership_metadata(
+                args.ownership, name=args.namespace, labels=_pod_security_labels(args)
+            ),
             opts=self.child(),
         )
         self.namespace = created.metadata.apply(_name)
@@ -126,7 +131,8 @@ class TenantNamespace(Component):
 
 
 _DENY: Mapping[str, Any] = {"podSelector": {}, "policyTypes": ["Ingress", "Egress"]}
-# Labels of the cluster DNS as kubeadm, EKS, GKE and our lab set them.
+# Labels of the cluster DNS as kubeadm, EKS, GKE and our lab set them. No ports: policies look at the pod's
+# port, which is 53 in some clusters and an unprivileged one in others.
 _DNS: Mapping[str, Any] = {
     "podSelector": {},
     "policyTypes": ["Egress"],
@@ -138,7 +144,6 @@ _DNS: Mapping[str, Any] = {
                     "podSelector": {"matchLabels": {"k8s-app": "kube-dns"}},
                 }
             ],
-            "ports": [{"protocol": "UDP", "port": 53}, {"protocol": "TCP", "port": 53}],
         }
     ],
 }

@@ -1,6 +1,7 @@
 """Allowed traffic as data, and the NetworkPolicies that say it to the cluster.
 
-Every namespace of ours denies all traffic first (``TenantNamespace``); what is here opens it again, flow by flow.
+Every namespace of ours denies all traffic first (``TenantNamespace``); what is here opens it again,
+flow by flow.
 """
 
 from collections.abc import Mapping
@@ -111,7 +112,9 @@ def flow_spec(flow: Flow) -> dict[str, Any]:
 def _peer(peer: Peer) -> dict[str, Any]:
     if peer.cidr is not None:
         return {"ipBlock": {"cidr": peer.cidr}}
-    selector: dict[str, Any] = {"podSelector": {"matchLabels": dict(peer.pod_labels)} if peer.pod_labels else {}}
+    selector: dict[str, Any] = {
+        "podSelector": {"matchLabels": dict(peer.pod_labels)} if peer.pod_labels else {}
+    }
     if peer.namespace is not None:
         selector["namespaceSelector"] = {"matchLabels": {NAMESPACE_LABEL: peer.namespace}}
     return selector

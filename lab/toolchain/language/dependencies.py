@@ -11,7 +11,7 @@ from typing import Any
 
 from lab.errors import LabError
 from lab.toolchain.language import probe
-from lab.toolchain.language.process import Children, lines
+from lab.toolchain.language.process import Children, OnCancel, lines
 from lab.toolchain.language.program import Program, interpreter
 
 PROBE = Path(probe.__file__)
@@ -76,14 +76,15 @@ def installed(program: Program) -> Installed:
     )
 
 
-def install(program: Program, children: Children) -> Iterator[tuple[str, bytes]]:
-    """Create the virtualenv if it is missing and install ``requirements.txt``, within ``constraints.txt`` if there.
+def install(program: Program, children: Children, on_cancel: OnCancel) -> Iterator[tuple[str, bytes]]:
+    """Create the virtualenv if it is missing and install ``requirements.txt`` into it.
 
-    Does not touch the interpreter of this host when the program names no virtualenv.
+    A ``constraints.txt`` beside it is honoured. Installs nothing for a program that names no virtualenv.
 
     Args:
         program: The program.
         children: Holds the processes, so that the host can end them.
+        on_cancel: Registers what to do when the engine withdraws its request.
 
     Yields:
         ``("stdout" | "stderr", line)`` of the commands as they run.
@@ -96,7 +97,9 @@ def install(program: Program, children: Children) -> Iterator[tuple[str, bytes]]
         return
     if not program.python.is_file():
         yield "stdout", f"Creating virtualenv {program.virtualenv}\n".encode()
-        yield from _step([sys.executable, "-m", "venv", str(program.virtualenv)], program, children)
+        yield from _step(
+            [sys.executable, "-m", "venv", str(program.virtualenv)], program, children, on_cancel
+        )
     requirements = next(
         (path for path in (program.directory, program.root) if (path / "requirements.txt").is_file()), None
     )
@@ -107,12 +110,15 @@ def install(program: Program, children: Children) -> Iterator[tuple[str, bytes]]
     limits = ["-c", str(constraints)] if constraints.is_file() else []
     wanted = ["-r", str(requirements / "requirements.txt"), *limits]
     pip = [str(program.python), "-m", "pip", "install", "--disable-pip-version-check", "--no-input"]
-    yield from _step([*pip, *wanted], program, children)
+    yield from _step([*pip, *wanted], program, children, on_cancel)
     yield "stdout", b"Dependencies installed.\n"
 
 
-def _step(command: Sequence[str], program: Program, children: Children) -> Iterator[tuple[str, bytes]]:
-    process = children.start(command, cwd=program.directory, environment=os.environ, piped=True)
+def _step(
+    command: Sequence[str], program: Program, children: Children, on_cancel: OnCancel
+) -> Iterator[tuple[str, bytes]]:
+    process = children.start(command, cwd=program.directory, environment=os.environ)
+    on_cancel(lambda: children.interrupt(process))
     last = b""
     for name, line in lines(process):
         last = line if name == "stderr" else last

@@ -6,18 +6,19 @@ from pathlib import Path
 from pulumi.runtime.proto import language_pb2
 
 from lab.errors import LabError
-from lab.toolchain.language.process import Children, lines
+from lab.toolchain.language.process import Children, OnCancel, lines
 from lab.toolchain.language.program import from_info, interpreter
 
 
 def run_plugin(
-    request: language_pb2.RunPluginRequest, children: Children
+    request: language_pb2.RunPluginRequest, children: Children, on_cancel: OnCancel
 ) -> Iterator[language_pb2.RunPluginResponse]:
     """Run a plug-in and stream its output; the last message is its exit code.
 
     Args:
         request: What to run, with which arguments and environment.
         children: Holds the process, so that the host can end it.
+        on_cancel: Registers what to do when the engine withdraws its request.
 
     Raises:
         LabError: No interpreter, or a debugger was asked for.
@@ -34,8 +35,8 @@ def run_plugin(
         [str(interpreter(program)), "-u", str(program.target), *request.args],
         cwd=Path(request.pwd),
         environment=dict(entry.split("=", 1) for entry in request.env if "=" in entry),
-        piped=True,
     )
+    on_cancel(lambda: children.interrupt(process))
     for name, line in lines(process):
         yield (
             language_pb2.RunPluginResponse(stdout=line)

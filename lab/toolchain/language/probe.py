@@ -15,7 +15,9 @@ def _name(raw: str) -> str:
 
 
 def _requirement(line: str) -> str:
-    name = "".join(char if char.isalnum() or char in "-_." else " " for char in line.split(";")[0])
+    name = "".join(
+        char if char.isalnum() or char in "-_." else " " for char in line.split(";", maxsplit=1)[0]
+    )
     return _name(name.split()[0]) if "extra ==" not in line and name.split() else ""
 
 

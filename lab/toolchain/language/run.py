@@ -2,20 +2,21 @@
 
 import json
 import os
+import signal
 from pathlib import Path
 
 from pulumi.runtime.proto import language_pb2
 
 from lab.errors import LabError
 from lab.toolchain.language import runner
-from lab.toolchain.language.process import Children
+from lab.toolchain.language.process import Children, OnCancel
 from lab.toolchain.language.program import from_info, interpreter
 
 RUNNER = Path(runner.__file__)
 
 
 def environment(request: language_pb2.RunRequest) -> dict[str, str]:
-    """The program's environment: the engine's, with the stack's configuration and the names of its secrets."""
+    """The engine's environment with the stack's configuration and the names of its secrets."""
     return {
         **os.environ,
         "PULUMI_CONFIG": json.dumps(dict(request.config)),
@@ -36,13 +37,16 @@ def command(request: language_pb2.RunRequest, python: Path, engine: str) -> list
     ]
 
 
-def run(request: language_pb2.RunRequest, engine: str, children: Children) -> language_pb2.RunResponse:
+def run(
+    request: language_pb2.RunRequest, engine: str, children: Children, on_cancel: OnCancel
+) -> language_pb2.RunResponse:
     """Run the program to its end.
 
     Args:
         request: What to run and against which monitor.
         engine: Address of the engine.
         children: Holds the process, so that the host can end it.
+        on_cancel: Registers what to do when the engine withdraws its request.
 
     Returns:
         ``bail`` when the user has been told what is wrong; ``error`` with the reason otherwise.
@@ -56,11 +60,16 @@ def run(request: language_pb2.RunRequest, engine: str, children: Children) -> la
     except LabError as error:
         return language_pb2.RunResponse(error=str(error))
     process = children.start(
-        command(request, python, engine), cwd=Path(request.pwd), environment=environment(request), piped=False
+        command(request, python, engine),
+        cwd=Path(request.pwd),
+        environment=environment(request),
+        piped=False,
+        ends_by=signal.SIGINT,
     )
+    on_cancel(lambda: children.interrupt(process))
     code = children.finished(process)
     if code in {0, runner.SHOWN}:
         return language_pb2.RunResponse(bail=code == runner.SHOWN)
-    if code in {runner.INTERRUPTED, -2, -15}:
+    if code in {runner.INTERRUPTED, -signal.SIGINT}:
         return language_pb2.RunResponse(bail=True)
     return language_pb2.RunResponse(error=f"the program's interpreter ended with code {code}")

@@ -1,7 +1,7 @@
 """Run by the program's own interpreter: joins one Pulumi program to the engine and runs it to its end.
 
-It stands alone (the program's virtualenv need not hold this package). Configuration comes through the environment, so
-that no secret is ever an argument. Ends with 0, or with 32 when the user has been told what is wrong.
+It stands alone: the program's virtualenv need not hold this package. Configuration comes through the
+environment, so that no secret is ever an argument. Ends with 0, or with 32 when the user knows what is wrong.
 """
 
 import argparse
@@ -43,20 +43,24 @@ def _hidden_directories() -> tuple[str, ...]:
     return (*(f"{Path(str(item.__file__)).parent}{os.sep}" for item in modules), f"{site}{os.sep}pulumi_")
 
 
+def _users_frames(stack: traceback.StackSummary) -> list[traceback.FrameSummary]:
+    hidden = (*HIDDEN_FILES, *_hidden_directories())
+    return [frame for frame in stack if not frame.filename.startswith(hidden)]
+
+
 def users_trace(error: BaseException) -> str:
     """The error as Python shows it, with the user's frames only.
 
     Args:
         error: The error; causes and contexts are treated alike.
     """
-    hidden = (*HIDDEN_FILES, *_hidden_directories())
     seen: set[int] = set()
 
     def strip(part: traceback.TracebackException | None) -> None:
         if part is None or id(part) in seen:
             return
         seen.add(id(part))
-        kept = [frame for frame in part.stack if not frame.filename.startswith(hidden)]
+        kept = _users_frames(part.stack)
         # without a single frame of the user's, the header alone would promise one
         part.stack = traceback.StackSummary.from_list(kept) if kept else None  # type: ignore[assignment]
         for linked in (part.__cause__, part.__context__, *(part.exceptions or ())):
@@ -68,9 +72,18 @@ def users_trace(error: BaseException) -> str:
 
 
 def _original(error: BaseException) -> BaseException:
-    """The error the user's code raised, where the runtime raised it again from itself."""
+    """The error as the user's code raised it.
+
+    The runtime raises an error again from itself, and a future awaited twice drops its traceback; then the
+    runtime's own record of the first failed call still has it.
+    """
+    from pulumi.runtime.settings import SETTINGS  # noqa: PLC0415
+
     while error.__cause__ is not None and str(error.__cause__) == str(error):
         error = error.__cause__
+    calls = SETTINGS.rpc_manager
+    if calls.unhandled_exception is error and not _users_frames(traceback.extract_tb(error.__traceback__)):
+        error.__traceback__ = calls.exception_traceback
     return error
 
 
@@ -95,7 +108,9 @@ def _tell_exit(error: SystemExit) -> int:
 
     if error.code in {None, 0}:
         return 0
-    pulumi.log.error(error.code if isinstance(error.code, str) else f"the program ended with exit code {error.code}")
+    pulumi.log.error(
+        error.code if isinstance(error.code, str) else f"the program ended with exit code {error.code}"
+    )
     return SHOWN
 
 
@@ -145,7 +160,7 @@ def _run(arguments: argparse.Namespace) -> int:
         loop.run_until_complete(pulumi.runtime.run_in_stack(_program(arguments)))
     except KeyboardInterrupt:
         raise
-    except BaseException as error:  # noqa: BLE001  whatever the program raised is told to the user
+    except BaseException as error:  # whatever the program raised is told to the user
         return _tell(error)
     finally:
         for task in asyncio.all_tasks(loop):

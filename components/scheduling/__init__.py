@@ -1,0 +1,24 @@
+"""Queues that start gangs as a whole, by Kueue."""
+
+from components.scheduling.gang_queue import GangQueue, GangQueueArgs, PoolShare
+from components.scheduling.gpu_flavors import GpuFlavors, GpuFlavorsArgs, Priority
+from components.scheduling.job_rules import JobRules, JobRulesArgs, QueueRule
+from components.scheduling.operator import KueueOperator, KueueOperatorArgs
+from components.scheduling.sample_jobs import GangJobArgs, SampleJobs, SampleJobsArgs
+
+__all__ = [
+    "GangJobArgs",
+    "GangQueue",
+    "GangQueueArgs",
+    "GpuFlavors",
+    "GpuFlavorsArgs",
+    "JobRules",
+    "JobRulesArgs",
+    "KueueOperator",
+    "KueueOperatorArgs",
+    "PoolShare",
+    "Priority",
+    "QueueRule",
+    "SampleJobs",
+    "SampleJobsArgs",
+]

@@ -1,0 +1,1 @@
+"""Stand-ins for provider plug-ins that a bare machine cannot have; lab only."""

@@ -1,0 +1,30 @@
+"""The rules, one module per area; pure functions over the records of ``policies.model``."""
+
+from policies.rules import (
+    charts,
+    exposure,
+    fabric,
+    images,
+    labels,
+    namespaces,
+    pod_secrets,
+    pods,
+    stateful,
+    storage_split,
+)
+
+RULES = (
+    charts.RULE,
+    labels.RULE,
+    pods.RULE,
+    pod_secrets.RULE,
+    images.RULE,
+    exposure.RULE,
+    stateful.RULE,
+    namespaces.RULE,
+    storage_split.RULE,
+    fabric.RULE,
+    charts.VALUES_RULE,
+)
+
+__all__ = ["RULES"]

@@ -1,0 +1,24 @@
+"""Typed settings of an environment.
+
+``loader`` reads Pulumi's configuration and is imported by its own name; nothing else here needs Pulumi.
+"""
+
+from stacks.config.files import load_file, settings_file
+from stacks.config.models import KubeconfigCluster, LabCluster
+from stacks.config.problems import SettingProblem, SettingsError
+from stacks.config.resolve import Settings, load
+from stacks.config.versions import Artifacts, ChartRef, Versions
+
+__all__ = [
+    "Artifacts",
+    "ChartRef",
+    "KubeconfigCluster",
+    "LabCluster",
+    "SettingProblem",
+    "Settings",
+    "SettingsError",
+    "Versions",
+    "load",
+    "load_file",
+    "settings_file",
+]

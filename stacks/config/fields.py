@@ -1,0 +1,165 @@
+"""Types of single settings, each with the form and the fix its messages print."""
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Annotated
+
+from pydantic import AfterValidator, Field, StrictBool, StrictInt, StrictStr
+
+from components.catalog import FABRICS, SERVERS
+
+SLUG_MAX = 40
+SLUG = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?")
+MAX_NODES = 1000
+MAX_SIZE_GIB = 65536
+MAX_MINUTES = 43200
+MAX_GPUS_PER_NODE = 16
+DEFAULT_LIMIT_MINUTES = 60
+DEFAULT_MAX_LIMIT_MINUTES = 1440
+# One scalable unit of NVIDIA's DGX SuperPOD: 32 nodes, four to a rack.
+DEFAULT_NODES_PER_RACK = 4
+DEFAULT_RACKS_PER_BLOCK = 8
+_SLUG_FORM = f"1 to {SLUG_MAX} of a-z, 0-9 and '-', starting and ending with a letter or digit"
+_SLUG_PATTERN = rf"^{SLUG.pattern}$"
+_DIGEST = r"@sha256:[0-9a-f]{64}"
+_IMAGE_NAME = r"[a-z0-9][a-z0-9.-]*(:[0-9]+)?(/[a-z0-9][a-z0-9._-]*)+"
+_IMAGE_PATTERN = rf"^{_IMAGE_NAME}(:[A-Za-z0-9_][A-Za-z0-9._-]{{0,127}})?({_DIGEST})?$"
+_MOVING_TAGS = frozenset({"latest", "stable", "main", "master", "edge", "nightly", "dev", "devel", "rolling"})
+
+
+@dataclass(frozen=True, kw_only=True)
+class Form:
+    """What a setting accepts, in words.
+
+    Args:
+        accepted: The accepted form.
+        fix: What to do when it is not met; empty for the general advice of its type.
+        known: The accepted names, where they are few enough to suggest the nearest.
+    """
+
+    accepted: str
+    fix: str = ""
+    known: tuple[str, ...] = ()
+
+
+def _one_of(names: Mapping[str, object]) -> Callable[[str], str]:
+    def check(value: str) -> str:
+        if value not in names:
+            raise ValueError("unknown")
+        return value
+
+    return check
+
+
+def _exact_image(reference: str) -> str:
+    """Refuse references that can change under us: no tag and no digest, or a moving tag."""
+    if "@" in reference:
+        return reference
+    tag = reference.rpartition("/")[2].partition(":")[2]
+    if not tag or tag.lower() in _MOVING_TAGS:
+        raise ValueError("not exact")
+    return reference
+
+
+Flag = Annotated[StrictBool, Form(accepted="true or false", fix="write true or false, without quotes")]
+Slug = Annotated[
+    StrictStr,
+    Field(pattern=_SLUG_PATTERN, max_length=SLUG_MAX),
+    Form(accepted=_SLUG_FORM, fix="rename it in lower-case ASCII, words joined by '-'"),
+]
+Contact = Annotated[
+    StrictStr,
+    Field(pattern=r"\S", max_length=256),
+    Form(accepted="how to reach the owner: a mail address, channel or page, at most 256 characters"),
+]
+ServerKey = Annotated[
+    StrictStr,
+    AfterValidator(_one_of(SERVERS)),
+    Field(json_schema_extra={"enum": list(SERVERS)}),
+    Form(accepted=f"a server of the catalogue: {', '.join(SERVERS)}", known=tuple(SERVERS)),
+]
+FabricKey = Annotated[
+    StrictStr,
+    AfterValidator(_one_of(FABRICS)),
+    Field(json_schema_extra={"enum": list(FABRICS)}),
+    Form(accepted=f"a fabric of the catalogue: {', '.join(FABRICS)}", known=tuple(FABRICS)),
+]
+
+
+def _whole(most: int, unit: str) -> Form:
+    return Form(accepted=f"a whole number of {unit} from 1 to {most}")
+
+
+NodeCount = Annotated[
+    StrictInt,
+    Field(ge=1, le=MAX_NODES),
+    Form(
+        accepted=f"a whole number of nodes from 1 to {MAX_NODES}",
+        fix=f"choose 1 to {MAX_NODES}; an unused entry is removed, a larger one split",
+    ),
+]
+RackNodes = Annotated[StrictInt, Field(ge=1, le=72), _whole(72, "nodes")]
+BlockRacks = Annotated[StrictInt, Field(ge=1, le=MAX_NODES), _whole(MAX_NODES, "racks")]
+GpuQuota = Annotated[
+    StrictInt, Field(ge=1, le=MAX_NODES * MAX_GPUS_PER_NODE), _whole(MAX_NODES * MAX_GPUS_PER_NODE, "GPUs")
+]
+NodeGpus = Annotated[
+    StrictInt, Field(ge=1, le=MAX_GPUS_PER_NODE), _whole(MAX_GPUS_PER_NODE, "GPUs in one node")
+]
+SizeGib = Annotated[StrictInt, Field(ge=1, le=MAX_SIZE_GIB), _whole(MAX_SIZE_GIB, "GiB")]
+Minutes = Annotated[StrictInt, Field(ge=1, le=MAX_MINUTES), _whole(MAX_MINUTES, "minutes")]
+Replicas = Annotated[StrictInt, Field(ge=1, le=8), _whole(8, "replicas")]
+ClassName = Annotated[
+    StrictStr,
+    Field(pattern=r"^[a-z0-9]([-.a-z0-9]*[a-z0-9])?$", max_length=63),
+    Form(
+        accepted="the name of a StorageClass of the cluster",
+        fix="take a name that `kubectl get storageclass` prints",
+    ),
+]
+HostName = Annotated[
+    StrictStr,
+    Field(pattern=r"^[a-z0-9]([-.a-z0-9]*[a-z0-9])?(:[0-9]{1,5})?$", max_length=253),
+    Form(accepted="a host name, with a port where it is not the default, without scheme or '*'"),
+]
+ContextName = Annotated[
+    StrictStr,
+    Field(pattern=r"\S", max_length=253),
+    Form(
+        accepted="the name of a context inside the kubeconfig",
+        fix="take a name that `kubectl config get-contexts -o name` prints",
+    ),
+]
+FilePath = Annotated[
+    StrictStr,
+    Field(pattern=r"^[/~]", max_length=4096),
+    Form(accepted="an absolute path, or one that starts with ~"),
+]
+ImageReference = Annotated[
+    StrictStr,
+    Field(pattern=_IMAGE_PATTERN),
+    AfterValidator(_exact_image),
+    Form(
+        accepted="registry/name:tag with an exact tag, or registry/name@sha256:<digest>",
+        fix="name one release by its tag or digest; 'latest' and other moving tags change under you",
+    ),
+]
+ChartReference = Annotated[
+    StrictStr,
+    Field(pattern=r"^(oci://[a-z0-9][a-z0-9./:_-]*|/.*)$"),
+    Form(accepted="oci://registry/path of a chart, or an absolute path to a chart's directory"),
+]
+ChartVersion = Annotated[
+    StrictStr,
+    Field(pattern=r"^v?[0-9]+\.[0-9]+\.[0-9]+([-+][0-9A-Za-z.+-]+)?$"),
+    Form(accepted='one exact version in quotes, such as "0.17.0"'),
+]
+Registry = Annotated[
+    StrictStr,
+    Field(pattern=r"^[a-z0-9][a-z0-9.-]*(:[0-9]{1,5})?(/[a-z0-9._-]+)*$"),
+    Form(
+        accepted="registry host, with port and path prefix where needed, without scheme or credentials",
+        fix="write it like mirror.example.com:5000/prefix",
+    ),
+]

@@ -1,0 +1,30 @@
+"""The only reader of Pulumi's configuration."""
+
+import json
+
+import pulumi
+
+from stacks.config.resolve import Settings, load
+from stacks.config.versions import read
+
+SETTINGS_KEY = "settings"
+
+
+def load_current() -> Settings:
+    """The settings of the stack this program runs for.
+
+    Raises:
+        SettingsError: Everything that is wrong, at once.
+    """
+    return load(pulumi.get_stack(), _raw(pulumi.Config().get(SETTINGS_KEY)), read())
+
+
+def _raw(text: str | None) -> object:
+    """The engine hands objects over as JSON; anything else is judged as the text it is."""
+    try:
+        return None if text is None else json.loads(text)
+    except json.JSONDecodeError:
+        return text
+
+
+__all__ = ["load", "load_current"]

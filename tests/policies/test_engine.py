@@ -1,0 +1,93 @@
+"""The real engine with the pack: the good plan passes, each planted fault fails the preview with its words."""
+
+from pathlib import Path
+
+import pytest
+
+from lab import paths
+from tests.engine import Workspace, make_bin, make_workspace
+from tests.policies.faults import FAULTS, PASSWORD, Fault
+
+pytestmark = pytest.mark.engine
+
+PACK = Path(__file__).parents[2] / "policies"
+PROGRAM = Path(__file__).parent / "program"
+NOWHERE = """\
+apiVersion: v1
+kind: Config
+clusters: [{name: none, cluster: {server: "https://127.0.0.1:1"}}]
+contexts: [{name: none, context: {cluster: none, user: none}}]
+users: [{name: none, user: {}}]
+current-context: none
+"""
+
+
+@pytest.fixture(scope="module")
+def project(tmp_path_factory: pytest.TempPathFactory) -> Workspace:
+    """A stack whose cluster does not exist: a preview needs none."""
+    root = tmp_path_factory.mktemp("policies")
+    programs = make_bin(root / "bin")
+    for name in ("helm", "pulumi-resource-kubernetes"):
+        built = paths.current().state / "bin" / name
+        if not built.is_file():
+            pytest.fail(f"no {name} at {built}: run `make up`, or `python -m lab toolchain`, once")
+        (programs / name).symlink_to(built.resolve())
+    workspace = make_workspace(root / "workspace", programs, name="policy-faults")
+    workspace.write("kubeconfig", NOWHERE)
+    workspace.program(f"import runpy\nrunpy.run_path({str(PROGRAM / '__main__.py')!r})\n")
+    return workspace
+
+
+def preview(project: Workspace, *faults: str, ok: bool, stack: str = "dev") -> str:
+    """What a preview under the pack says."""
+    return project.run(
+        *("preview", "--stack", stack, "--policy-pack", str(PACK), "--non-interactive"),
+        *("--config", f"kubeconfig={project.directory / 'kubeconfig'}"),
+        *("--config", f"faults={' '.join(faults)}"),
+        ok=ok,
+    ).output
+
+
+@pytest.fixture(scope="module")
+def violations(project: Workspace) -> dict[str, list[str]]:
+    """Rule → the messages of one preview with every fault planted."""
+    output = preview(project, *(fault.name for fault in FAULTS), ok=False)
+    assert PASSWORD not in output
+    found: dict[str, list[str]] = {}
+    rule = ""
+    for line in output.splitlines():
+        text = line.strip()
+        if text.startswith("- [mandatory]"):
+            rule = text.split("]")[-1].split("(")[0].strip()
+        elif text.startswith("["):
+            found.setdefault(rule, []).append(text)
+    return found
+
+
+def test_the_good_plan_passes(project: Workspace) -> None:
+    output = preview(project, ok=True)
+    assert "gpu-platform@v0.1.0" in output
+    assert "[mandatory]" not in output
+
+
+@pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.name)
+def test_each_planted_fault_fails_the_preview(violations: dict[str, list[str]], fault: Fault) -> None:
+    texts = violations.get(fault.rule, [])
+    assert [text for text in texts if text.startswith(f"[{fault.check}]") and fault.says in text], texts
+
+
+def test_data_must_be_protected_in_any_stack_but_dev(project: Workspace) -> None:
+    project.run("stack", "init", "prod")
+    output = preview(project, stack="prod", ok=False)
+    assert "[protect] PersistentVolumeClaim/team/datasets: it holds data and is not protected" in output
+    assert "[protect] PersistentVolumeClaim/team/checkpoints" in output
+
+
+def test_a_chart_that_can_not_be_rendered_stops_the_preview(project: Workspace) -> None:
+    output = project.run(
+        *("preview", "--stack", "dev", "--policy-pack", str(PACK), "--non-interactive"),
+        *("--config", f"kubeconfig={project.directory / 'kubeconfig'}"),
+        ok=False,
+        GPU_PLATFORM_HELM="/nowhere/helm",
+    ).output
+    assert "[render] Release/sample: not proven: helm program /nowhere/helm does not start" in output
