@@ -2,7 +2,8 @@
 
 import pulumi
 
-from stacks import deploy, load_current
+from stacks.config.loader import load_current
+from stacks.kinds import deploy
 
 for name, value in deploy(load_current()).exports().items():
     pulumi.export(name, value)

@@ -2,6 +2,7 @@
 
 from typing import Annotated
 
+import click
 import typer
 
 from cli.context import context
@@ -104,7 +105,13 @@ def schema(
 def main() -> None:
     """Entry point: messages instead of tracebacks."""
     with told():
-        app(standalone_mode=True)
+        try:
+            app(standalone_mode=False)
+        except click.ClickException as error:
+            error.show()
+            raise Stop(Exit.SETTINGS) from error
+        except click.exceptions.Abort as error:
+            raise KeyboardInterrupt from error
 
 
 if __name__ == "__main__":

@@ -55,7 +55,10 @@ class Context:
         program = self.paths.state / "bin" / "pulumi"
         if not program.exists():
             raise LabError(
-                "Pulumi isn't built yet", where=str(program), why="the toolchain stage hasn't run", fix="make up"
+                "Pulumi isn't built yet",
+                where=str(program),
+                why="the toolchain stage hasn't run",
+                fix="make up",
             )
         return _run_patiently([str(program), *args, "--non-interactive"], env, show=show)
 
@@ -82,10 +85,12 @@ def context(env: str) -> Context:
     return found
 
 
-def _run_patiently(argv: list[str], env: Mapping[str, str], *, show: bool) -> subprocess.CompletedProcess[str]:
+def _run_patiently(
+    argv: list[str], env: Mapping[str, str], *, show: bool
+) -> subprocess.CompletedProcess[str]:
     """Run to the end; on Ctrl-C let Pulumi, which got it too, finish what it does now."""
     pipe = None if show else subprocess.PIPE
-    with subprocess.Popen(  # noqa: PLW1509 - preexec only calls prctl
+    with subprocess.Popen(
         argv,
         env=dict(env),
         cwd=REPOSITORY,

@@ -66,7 +66,11 @@ def wait_until_answering(ctx: Context, progress: Progress) -> None:
 def describe(ctx: Context) -> str:
     """Endpoints and where the credentials are, for people."""
     outputs = ctx.outputs()
-    lines = [f"environment {outputs['environment']} (kubeconfig {outputs['cluster']['kubeconfig']})", "", "pools"]
+    lines = [
+        f"environment {outputs['environment']} (kubeconfig {outputs['cluster']['kubeconfig']})",
+        "",
+        "pools",
+    ]
     for name, pool in outputs["pools"].items():
         simulated = ", simulated: placement is real, work is not" if pool["simulated"] else ""
         lines.append(

@@ -21,7 +21,7 @@ class Exit(IntEnum):
     INTERRUPTED = 130
 
 
-class Stop(Exception):  # noqa: N818 - it ends a command, it isn't always an error
+class Stop(Exception):
     """Ends the command with a code after its message was shown."""
 
     def __init__(self, code: Exit) -> None:

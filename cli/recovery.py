@@ -109,9 +109,7 @@ def _remove_half_made_release(ctx: Context, resource: Mapping[str, Any]) -> None
 
 def _drop_pending(ctx: Context) -> None:
     """Forget the pending marks: creates are server-side applies, so the next `up` adopts what exists."""
-    result = ctx.pulumi(
-        "refresh", "--yes", "--skip-preview", "--clear-pending-creates", "--stack", ctx.env
-    )
+    result = ctx.pulumi("refresh", "--yes", "--skip-preview", "--clear-pending-creates", "--stack", ctx.env)
     if result.returncode != 0:
         raise LabError(
             "the interrupted operations can't be settled",
@@ -119,5 +117,3 @@ def _drop_pending(ctx: Context) -> None:
             why=(result.stderr or result.stdout).strip()[-2000:],
             fix="make doctor; then run the same command again",
         )
-
-

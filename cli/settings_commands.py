@@ -19,17 +19,21 @@ Check = Annotated[bool, typer.Option("--check", help="Only compare with the comm
 
 def validate(env: Env = "dev", json_output: Json = False) -> None:
     """Check the settings of an environment and say what they describe. Reads files only, changes nothing."""
-    path = settings_file(REPOSITORY, env)
+    settings = require_valid(env, json_output=json_output)
+    facts, file = _facts(settings), settings_file(REPOSITORY, env).name
+    if json_output:
+        typer.echo(json.dumps({"ok": True, "file": file, "summary": facts, "problems": []}, indent=2))
+    else:
+        typer.echo("\n".join([f"OK: {file}", *(f"  {key}: {value}" for key, value in facts.items())]))
+
+
+def require_valid(env: str, *, json_output: bool = False) -> Settings:
+    """The settings of an environment; wrong ones are told and end the command with exit code 2."""
     try:
-        settings = load_file(path, env, read())
+        return load_file(settings_file(REPOSITORY, env), env, read())
     except SettingsError as error:
         typer.echo(_problems_json(error) if json_output else str(error), err=not json_output)
         raise Stop(Exit.SETTINGS) from None
-    facts = _facts(settings)
-    if json_output:
-        typer.echo(json.dumps({"ok": True, "file": path.name, "summary": facts, "problems": []}, indent=2))
-    else:
-        typer.echo("\n".join([f"OK: {path.name}", *(f"  {key}: {value}" for key, value in facts.items())]))
 
 
 def schema(check: Check = False) -> None:

@@ -69,7 +69,9 @@ def collect(ctx: Context) -> list[Row]:
         try:
             rows += part()
         except (client.ApiException, HTTPError) as error:
-            rows.append(Row(kind=name, name=ctx.env, healthy=False, detail=f"can't be read: {_reason(error)}"))
+            rows.append(
+                Row(kind=name, name=ctx.env, healthy=False, detail=f"can't be read: {_reason(error)}")
+            )
     return rows
 
 

@@ -10,8 +10,6 @@ from lab.errors import LabError
 from lab.progress import Progress
 
 
-
-
 def up(ctx: Context, progress: Progress) -> None:
     """Bring the environment up; safe to run again at any point."""
     progress.enter("settings")
@@ -43,8 +41,8 @@ def down(ctx: Context, progress: Progress, *, force: bool) -> None:
         force: End the lab although the stack couldn't be destroyed; its objects go with the cluster.
     """
     progress.enter("stack")
-    settings = require_valid(ctx.env)
-    on_lab = settings.cluster.source == "lab"
+    # Not from the settings: an environment with broken settings must come down too.
+    on_lab = ctx.paths.cluster.exists() or ctx.paths.kubeconfig.exists()
     with lab_api.exclusive(ctx.paths, f"down of {ctx.env}"):
         try:
             _destroy(ctx, progress)

@@ -39,7 +39,7 @@ def run(
         capture: Keep the output instead of showing it.
         timeout_seconds: Bound; ``subprocess.TimeoutExpired`` past it.
     """
-    return subprocess.run(  # noqa: PLW1509 - preexec only calls prctl
+    return subprocess.run(
         list(argv),
         env=dict(env) if env is not None else None,
         cwd=cwd,

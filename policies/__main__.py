@@ -10,13 +10,16 @@ from pulumi_policy import EnforcementLevel, PolicyPack
 
 from policies.adapters import PlanReader, policies
 from policies.charts import ChartRenderer, helm_template
-from policies.facts import load
+from policies.facts import ALLOW_FILE, CATALOG_FILE, FactsError, load
 from policies.rules import RULES
 
 
 def main() -> None:
     """Serve the pack until the engine ends it."""
-    facts = load(frozenset(rule.id for rule in RULES))
+    try:
+        facts = load(frozenset(rule.id for rule in RULES))
+    except FactsError as error:
+        sys.exit(f"policy pack gpu-platform: {error}\n  fix {ALLOW_FILE} or regenerate {CATALOG_FILE}")
     PolicyPack(
         name="gpu-platform",
         policies=policies(RULES, facts, PlanReader(ChartRenderer(helm_template))),

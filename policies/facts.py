@@ -21,9 +21,14 @@ def load(rule_ids: frozenset[str]) -> Facts:
     """The facts of this pack.
 
     Raises:
-        FactsError: An entry has no reason, or exempts from a rule that does not exist.
+        FactsError: A file is missing or malformed, an entry has no reason, or its rule does not exist.
     """
-    return parse(json.loads(ALLOW_FILE.read_text()), json.loads(CATALOG_FILE.read_text()), rule_ids)
+    try:
+        return parse(json.loads(ALLOW_FILE.read_text()), json.loads(CATALOG_FILE.read_text()), rule_ids)
+    except (OSError, json.JSONDecodeError) as error:
+        raise FactsError(str(error)) from None
+    except (KeyError, TypeError) as error:
+        raise FactsError(f"an entry lacks or has too many fields: {error}") from None
 
 
 def parse(allow: Mapping[str, Any], catalog: Mapping[str, Any], rule_ids: frozenset[str]) -> Facts:

@@ -1,1 +1,1 @@
-"""Stacks: one kind of environment each, from settings to components."""
+"""Environments: settings in ``config``, one ``deploy`` per kind in ``kinds``."""

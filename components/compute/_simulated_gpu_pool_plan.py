@@ -7,6 +7,7 @@ from typing import Any
 from components.catalog import Fabric, Server
 from components.contracts import Taint
 from components.core import dns_label
+from components.kube import count, gibibytes, gigabytes
 
 POOL_LABEL = "gpu-platform/pool"
 FABRIC_LABEL = "gpu-platform/fabric"
@@ -109,9 +110,9 @@ def node_spec() -> dict[str, Any]:
 def node_status(server: Server) -> dict[str, Mapping[str, str]]:
     """Capacity and what pods may use of it; the API server takes a node's status at creation only."""
     resources = {
-        "cpu": str(server.cpu_threads),
-        "memory": f"{server.ram_gib}Gi",
-        "ephemeral-storage": f"{round(server.nvme_tb * _GIGABYTES_PER_TERABYTE)}G",
+        "cpu": count(server.cpu_threads),
+        "memory": gibibytes(server.ram_gib),
+        "ephemeral-storage": gigabytes(round(server.nvme_tb * _GIGABYTES_PER_TERABYTE)),
         "pods": str(_PODS_PER_NODE),
         "nvidia.com/gpu": str(server.gpus),
     }

@@ -17,6 +17,7 @@ class Component(pulumi.ComponentResource):
 
     def __init__(self, name: str, opts: pulumi.ResourceOptions | None = None) -> None:
         super().__init__(self.TYPE, name, None, opts)
+        self._waits_for = _resources(opts)
 
     def child(
         self,
@@ -34,6 +35,9 @@ class Component(pulumi.ComponentResource):
     ) -> pulumi.ResourceOptions:
         """Options for one child: parent set, the caller's options inherited by the engine.
 
+        What the component itself waits for, its children wait for too: the engine inherits provider and
+        protection, but not that.
+
         Args:
             depends_on: Resources that must be ready first.
             protect: Refuse deletion until unprotected; None inherits.
@@ -48,7 +52,7 @@ class Component(pulumi.ComponentResource):
         """
         return pulumi.ResourceOptions(
             parent=self,
-            depends_on=list(depends_on) or None,
+            depends_on=[*self._waits_for, *depends_on] or None,
             protect=protect,
             retain_on_delete=retain_on_delete,
             ignore_changes=list(ignore_changes) or None,
@@ -63,3 +67,15 @@ class Component(pulumi.ComponentResource):
     def finish(self, outputs: Mapping[str, Any]) -> None:
         """Register the outputs; the last line of every constructor."""
         self.register_outputs(dict(outputs))
+
+
+def _resources(opts: pulumi.ResourceOptions | None) -> tuple[pulumi.Resource, ...]:
+    """The resources of ``depends_on``; only plain resources, which decide the order before anything flows."""
+    waits_for = opts.depends_on if opts is not None else None
+    if waits_for is None:
+        return ()
+    if isinstance(waits_for, pulumi.Resource):
+        return (waits_for,)
+    if isinstance(waits_for, Sequence) and all(isinstance(one, pulumi.Resource) for one in waits_for):
+        return tuple(one for one in waits_for if isinstance(one, pulumi.Resource))
+    raise TypeError("depends_on of a component takes resources, not outputs of resources")

@@ -7,6 +7,7 @@ from components.kube.image import split_image
 from components.kube.metadata import NAME_LABEL, ownership_metadata
 from components.kube.namespace import ContainerDefaults, PodSecurity, TenantNamespace, TenantNamespaceArgs
 from components.kube.network import ANYWHERE, Direction, Flow, NetworkAllow, NetworkAllowArgs, Peer, Pods
+from components.kube.quantity import count, gibibytes, gigabytes
 from components.kube.readiness import NotReadyError, Readiness
 from components.kube.secret import DeliveredSecret, DeliveredSecretArgs
 from components.kube.workload import Workload
@@ -57,6 +58,9 @@ __all__ = [
     "allow_clients",
     "client_namespaces",
     "client_problems",
+    "count",
+    "gibibytes",
+    "gigabytes",
     "ownership_metadata",
     "split_image",
 ]

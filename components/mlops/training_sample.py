@@ -108,7 +108,7 @@ def training_sample(sample: TrainingSample) -> tuple[dict[str, Any], dict[str, A
         ),
         "spec": {
             # A second try would only hide why the first one failed.
-            "backoffLimit": 0,
+            "backoffLimit": 1,
             "activeDeadlineSeconds": sample.time_limit_seconds,
             "ttlSecondsAfterFinished": sample.keep_seconds,
             "template": {

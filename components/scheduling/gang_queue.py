@@ -16,7 +16,7 @@ from components.core import (
     check_positive,
     raise_problems,
 )
-from components.kube import CustomObject, ownership_metadata
+from components.kube import CustomObject, count, gibibytes, ownership_metadata
 from components.scheduling.kueue_api import API_VERSION, GPU_RESOURCE
 
 
@@ -186,7 +186,7 @@ def quota(share: PoolShare) -> Mapping[str, str]:
     """Quota of one share; CPUs and memory are the same part of the pool as the GPUs, rounded up."""
     pool = share.pool
     return {
-        "cpu": str(-(-share.gpus * pool.cpus_per_node // pool.gpus_per_node)),
-        "memory": f"{-(-share.gpus * pool.memory_gib_per_node // pool.gpus_per_node)}Gi",
-        GPU_RESOURCE: str(share.gpus),
+        "cpu": count(-(-share.gpus * pool.cpus_per_node // pool.gpus_per_node)),
+        "memory": gibibytes(-(-share.gpus * pool.memory_gib_per_node // pool.gpus_per_node)),
+        GPU_RESOURCE: count(share.gpus),
     }

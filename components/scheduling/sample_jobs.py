@@ -10,7 +10,7 @@ from pulumi_kubernetes.core.v1 import ConfigMap
 
 from components.contracts import GpuPool, QueueRef
 from components.core import Component, Ownership, Problem, check_positive, raise_problems
-from components.kube import ownership_metadata
+from components.kube import count, gibibytes, ownership_metadata
 from components.scheduling.kueue_api import GPU_RESOURCE, QUEUE_LABEL, REQUIRED_TOPOLOGY_ANNOTATION
 
 CONFIG_MAP = "sample-jobs"
@@ -206,9 +206,9 @@ def _resources(args: GangJobArgs) -> dict[str, str]:
     part = args.gpus_per_node * _NODE_PART_PERCENT
     whole = pool.gpus_per_node * 100
     return {
-        "cpu": str(max(1, pool.cpus_per_node * part // whole)),
-        "memory": f"{max(1, pool.memory_gib_per_node * part // whole)}Gi",
-        GPU_RESOURCE: str(args.gpus_per_node),
+        "cpu": count(max(1, pool.cpus_per_node * part // whole)),
+        "memory": gibibytes(max(1, pool.memory_gib_per_node * part // whole)),
+        GPU_RESOURCE: count(args.gpus_per_node),
     }
 
 

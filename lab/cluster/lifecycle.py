@@ -16,7 +16,7 @@ from lab.cluster import addons, cgroups, configs, images, mounts, node, pki, vie
 from lab.cluster import network as links
 from lab.cluster.health import status
 from lab.cluster.lock import lab_lock
-from lab.cluster.processes import identify, send, wait_gone, write_atomically
+from lab.cluster.processes import Identity, identify, send, wait_gone, write_atomically
 from lab.cluster.records import Cluster, Network, Programs
 from lab.cluster.shell import run, succeeds
 from lab.errors import LabError
@@ -113,6 +113,8 @@ def _check(cluster: Cluster) -> None:
         )
     mounts.check_state(cluster.paths.state)
     views.check_programs(cluster.programs)
+    links.check_routes(cluster.network)
+    _own_members(cluster.paths, cluster.network)
     missing = sorted(name for name in CLUSTER_IMAGES if name not in cluster.images)
     if missing:
         raise LabError(
@@ -145,13 +147,14 @@ def _configure(cluster: Cluster) -> bool:
 
 def _ensure_running(cluster: Cluster, progress: Progress) -> None:
     paths = cluster.paths
-    running = node.holder(paths) is not None and node.recorded(paths) == cluster
+    before = node.recorded(paths)
+    running = node.holder(paths) is not None and before == cluster
     progress.step("certificates and configuration")
     changed = _configure(cluster)
     if running and not changed and (links.NAMESPACES / cluster.network.name).exists():
         links.repair_routes(cluster.network)
         return
-    _end(paths, progress, cluster.network, orderly=running)
+    _end(paths, progress, before.network if before else cluster.network, orderly=True)
     progress.step("network and control groups")
     links.create(cluster.network)
     views.link(cluster)
@@ -197,29 +200,40 @@ def _end(paths: Paths, progress: Progress, ours: Network, *, orderly: bool) -> N
         wait_gone(holding, 10)
         if inside is not None:
             wait_gone(inside, 10)
-    _end_members(paths, ours)
+    for member in _own_members(paths, ours):
+        send(member, signal.SIGKILL)
+        wait_gone(member, 10)
     links.remove(ours)
     cgroups.remove(cgroups.detect(), ours.name)
     for name in ("supervisor.json", "components.json", "supervisor.lock"):
         (paths.run / name).unlink(missing_ok=True)
 
 
-def _end_members(paths: Paths, ours: Network) -> None:
-    """End what is left in the node's network namespace, unless it is the lab of another state directory."""
+def _own_members(paths: Paths, ours: Network) -> list[Identity]:
+    """What the lab left in the node's network namespace; refused when a lab of another state lives there."""
+    members = []
     for pid in links.namespace_members(ours):
-        identity = identify(pid)
-        if identity is None:
-            continue
-        command = Path(f"/proc/{pid}/cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
-        if str(paths.state) not in command:
+        identity, command = identify(pid), _command(pid)
+        own = str(paths.state) in command
+        if "lab.cluster.supervisor" in command and not own:
             raise LabError(
                 "another lab uses the same names on this host",
                 where=f"network namespace {ours.name}",
-                why=f"process {pid} lives in it: {command[:200].strip()}",
+                why=f"process {pid} lives in it: {command[:200]}",
                 fix="make down in the checkout, or with the GPU_PLATFORM_STATE, it was started with",
             )
-        send(identity, signal.SIGKILL)
-        wait_gone(identity, 10)
+        # A user's own shell in the namespace is not ours to end; the namespace goes when it leaves.
+        if own and identity is not None:
+            members.append(identity)
+    return members
+
+
+def _command(pid: int) -> str:
+    try:
+        text = Path(f"/proc/{pid}/cmdline").read_bytes()
+    except OSError:
+        return ""
+    return text.replace(b"\0", b" ").decode(errors="replace").strip()
 
 
 def _apply_addons(cluster: Cluster) -> None:

@@ -27,7 +27,7 @@ SYSTEM_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 # The C library must be the one of the host's own loader: an unpacked second copy would crash every program.
 C_LIBRARY = re.compile(
     r"(ld-linux.*|libc|libm|libmvec|libdl|librt|libpthread|libresolv|libutil|libanl|libnsl|libBrokenLocale"
-    r"|libnss_\w+|libthread_db|libmemusage|libpcprofile|libc_malloc_debug)\.so(\.[12])?"
+    r"|libnss_\w+|libthread_db|libmemusage|libpcprofile|libc_malloc_debug)\.so(\.\d+)?"
 )
 
 

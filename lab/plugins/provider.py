@@ -1,6 +1,7 @@
 """A stand-in's table behind the provider interface of the SDK."""
 # ruff: noqa: ARG002  the interface names the arguments
 
+import asyncio
 from collections.abc import Mapping
 
 from pulumi.provider.experimental import provider as sdk
@@ -14,7 +15,7 @@ Kind = sdk.PropertyDiffKind
 
 
 class TableProvider(sdk.Provider):
-    """Serves the resource types of one stand-in.
+    """Serves the resource types of one stand-in; its functions run in threads, several at once.
 
     Args:
         standin: The table.
@@ -49,7 +50,8 @@ class TableProvider(sdk.Provider):
             raise StandInError(
                 f"the LAB stand-in of provider {self._standin.package} has no function {request.tok}"
             )
-        return sdk.InvokeResponse(return_value=wire_map(function(plain_map(request.args)), frozenset()))
+        answer = await asyncio.to_thread(function, plain_map(request.args))
+        return sdk.InvokeResponse(return_value=wire_map(answer, frozenset()))
 
     async def check(self, request: sdk.CheckRequest) -> sdk.CheckResponse:
         """Defaults filled in, every problem named."""
@@ -83,7 +85,7 @@ class TableProvider(sdk.Provider):
         if request.preview:
             state = State(identity="", inputs=inputs, outputs=dict.fromkeys(kind.outputs, UNKNOWN))
         else:
-            state = kind.create(inputs)
+            state = await asyncio.to_thread(kind.create, inputs)
         return sdk.CreateResponse(
             resource_id=state.identity, properties=_properties(kind, state, request.properties)
         )
@@ -96,7 +98,7 @@ class TableProvider(sdk.Provider):
         state = (
             State(identity=state.identity, inputs=new, outputs=state.outputs)
             if request.preview
-            else (kind.update(state, new))
+            else await asyncio.to_thread(kind.update, state, new)
         )
         return sdk.UpdateResponse(properties=_properties(kind, state, request.news))
 
@@ -104,9 +106,10 @@ class TableProvider(sdk.Provider):
         """The resource as it is now; without known properties, the import of an id."""
         kind = self._standin.type_of(request.type)
         known = plain_map(request.properties)
-        found = (
-            kind.read(kind.state(request.resource_id, known)) if known else kind.adopt(request.resource_id)
-        )
+        if known:
+            found = await asyncio.to_thread(kind.read, kind.state(request.resource_id, known))
+        else:
+            found = await asyncio.to_thread(kind.adopt, request.resource_id)
         if found is None:
             return sdk.ReadResponse(resource_id="", properties={}, inputs={})
         return sdk.ReadResponse(
@@ -118,7 +121,8 @@ class TableProvider(sdk.Provider):
     async def delete(self, request: sdk.DeleteRequest) -> None:
         """Remove the resource."""
         kind = self._standin.type_of(request.type)
-        kind.delete(kind.state(request.resource_id, plain_map(request.properties)))
+        state = kind.state(request.resource_id, plain_map(request.properties))
+        await asyncio.to_thread(kind.delete, state)
 
 
 def _properties(kind: ResourceType, state: State, given: Properties) -> dict[str, PropertyValue]:

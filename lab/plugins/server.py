@@ -1,6 +1,7 @@
 """Serving a stand-in to the engine: the guard first, LAB in the output, failures without tracebacks."""
 
 import asyncio
+import contextlib
 import os
 import signal
 import sys
@@ -20,6 +21,7 @@ from lab.plugins.provider import TableProvider
 from lab.plugins.standin import StandIn, StandInError
 
 Continuation = Callable[[grpc.HandlerCallDetails], Awaitable[grpc.RpcMethodHandler | None]]
+PARENT_SECONDS = 1.0
 MESSAGE_BYTES = 400 * 1024 * 1024  # the limit of Pulumi's own providers
 
 
@@ -83,10 +85,14 @@ async def _serve(standin: StandIn, engine: str) -> None:
     port = server.add_insecure_port("127.0.0.1:0")
     await server.start()
     ending = asyncio.Event()
+    parent = os.getppid()
     for number in (signal.SIGINT, signal.SIGTERM):
         asyncio.get_running_loop().add_signal_handler(number, ending.set)
     print(port, flush=True)
-    await ending.wait()
+    while os.getppid() == parent:  # an engine that was killed tells nobody
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(ending.wait(), PARENT_SECONDS)
+            break
     await server.stop(grace=None)
 
 

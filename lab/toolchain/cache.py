@@ -2,10 +2,11 @@
 
 import fcntl
 import hashlib
+import json
 import os
 import shutil
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from lab.errors import LabError
@@ -98,3 +99,23 @@ def copy_tree(source: Path, target: Path) -> None:
             copy = there / name
             shutil.copyfile(Path(folder) / name, copy)
             copy.chmod(0o644)
+
+
+def remembered(file: Path, question: str, ask: Callable[[], str]) -> str:
+    """An answer kept in a file, asked for when it is not there yet.
+
+    Nothing is kept while the file's directory does not exist or can't be written: asking must not change
+    a machine.
+    """
+    answers: dict[str, str] = {}
+    with suppress(OSError, ValueError, TypeError):
+        answers = dict(json.loads(file.read_text()))
+    if question in answers:
+        return str(answers[question])
+    answer = ask()
+    if file.parent.is_dir():
+        draft = file.with_suffix(f".{os.getpid()}")
+        with suppress(OSError):
+            draft.write_text(json.dumps(answers | {question: answer}, indent=1))
+            draft.replace(file)
+    return answer

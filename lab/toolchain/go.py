@@ -38,6 +38,8 @@ def ensure_tools(
         LabError: A name is not pinned, Go is missing or too old, or a build failed.
     """
     pinned = pins.load().tools
+    make_directory(paths.go)
+    make_directory(paths.tools)
     found: dict[str, Path] = {}
     missing: dict[tuple[str, str], list[Tool]] = {}
     for name in names:

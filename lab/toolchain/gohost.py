@@ -1,6 +1,5 @@
 """The Go toolchain of this machine: which version builds a module, asked once and remembered."""
 
-import json
 import os
 import re
 import shutil
@@ -9,7 +8,7 @@ from pathlib import Path
 from lab.errors import LabError
 from lab.paths import Paths
 from lab.process import run
-from lab.toolchain.cache import make_directory
+from lab.toolchain.cache import remembered
 from lab.toolchain.modcache import MODULES, go_environment
 
 _SECONDS = 300
@@ -43,15 +42,15 @@ def go_version(paths: Paths, module: str) -> str:
     status = Path(program).resolve().stat()
     switch = os.environ.get("GOTOOLCHAIN", "")
     identity = f"{program} {status.st_mtime_ns} {status.st_size} {switch} {directive}"
-    remembered = _read(paths)
-    if identity not in remembered:
+
+    def ask() -> str:
         version = _ask(paths, module)
         if numbers(version) < numbers(directive):
             why = f"found {version} at {program}; {module} needs {directive} or later"
             raise _failure("Go is too old", why)
-        remembered[identity] = version
-        _write(paths, remembered)
-    return remembered[identity]
+        return version
+
+    return remembered(paths.go / "versions.json", identity, ask)
 
 
 def _failure(what: str, why: str) -> LabError:
@@ -71,22 +70,3 @@ def _ask(paths: Paths, module: str) -> str:
     if done.returncode or not done.stdout.strip():
         raise _failure("Go does not answer", (done.stderr.strip() or "`go env GOVERSION` was empty")[-400:])
     return done.stdout.strip()
-
-
-def _file(paths: Paths) -> Path:
-    return paths.go / "versions.json"
-
-
-def _read(paths: Paths) -> dict[str, str]:
-    try:
-        data = json.loads(_file(paths).read_text())
-    except (OSError, ValueError):
-        return {}
-    return {str(name): str(value) for name, value in data.items()} if isinstance(data, dict) else {}
-
-
-def _write(paths: Paths, remembered: dict[str, str]) -> None:
-    make_directory(paths.go)
-    draft = _file(paths).with_suffix(f".{os.getpid()}")
-    draft.write_text(json.dumps(remembered, indent=1))
-    draft.replace(_file(paths))

@@ -12,7 +12,7 @@ from pathlib import Path
 from lab.paths import Paths
 from lab.pins import Tool
 from lab.process import run
-from lab.toolchain.cache import make_directory
+from lab.toolchain.cache import remembered
 
 VERSION_ARGUMENTS: Mapping[str, tuple[str, ...]] = {
     "pulumi": ("version",),
@@ -81,18 +81,7 @@ def _reported(paths: Paths, name: str, program: Path) -> str:
     """Version a program reports, without the v; asked once per file, because some take a second."""
     status = program.resolve().stat()
     identity = f"{program} {status.st_mtime_ns} {status.st_size}"
-    file = paths.tools / "official.json"
-    try:
-        remembered: dict[str, str] = dict(json.loads(file.read_text()))
-    except (OSError, ValueError):
-        remembered = {}
-    if identity not in remembered:
-        remembered[identity] = _ask(name, program)
-        make_directory(paths.tools)
-        draft = file.with_suffix(f".{os.getpid()}")
-        draft.write_text(json.dumps(remembered, indent=1))
-        draft.replace(file)
-    return remembered[identity]
+    return remembered(paths.tools / "official.json", identity, lambda: _ask(name, program))
 
 
 def _ask(name: str, program: Path) -> str:

@@ -21,8 +21,8 @@ from policies.objects import Container, pods
 _SECRET_WORD = re.compile(
     r"PASSWORD|PASSWD|PASSPHRASE|SECRET|CREDENTIAL|APIKEY|TOKEN$|(^|_)(PWD|TOKEN|KEY)(_|$)"
 )
-# Names that say where a secret lies, not what it is.
-_POINTER = re.compile(r"_(FILE|PATH|DIR|NAME|NAMESPACE|URL|TTL|SECONDS|MINUTES|LENGTH|TYPE)$")
+# Names that say where a secret lies or how long it lives, not what it is.
+_POINTER = re.compile(r"(_(FILE|PATH|DIR|NAME|NAMESPACE|URL|TTL|SECONDS|MINUTES|LENGTH|TYPE)|PUBLIC_KEY)$")
 _ENVIRONMENT_NAME = re.compile(r"^[A-Za-z_][A-Za-z0-9_]*$")
 _URL_CREDENTIALS = re.compile(r"[a-z][a-z0-9+.\-]*://[^/\s:@]*:(?P<password>[^/\s@]+)@", re.IGNORECASE)
 _REFERENCE = re.compile(r"\$\([A-Za-z_][A-Za-z0-9_.\-]*\)")

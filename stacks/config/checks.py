@@ -162,12 +162,7 @@ def _gang_job(root: View, job: View) -> Iterator[SettingProblem]:
             f"at most the {server.gpus} GPUs of one {server.key}",
             f"lower it to {server.gpus} and ask for more nodes",
         )
-    available = root.at("pools", pool or "", "nodes").number
-    if available and nodes and nodes > available:
-        yield job.at("nodes").problem(
-            f"at most the {available} nodes of pools.{pool}",
-            f"lower it to {available}, or add nodes to the pool",
-        )
+    yield from _gang_nodes(root.at("pools", pool or ""), job, nodes or 0)
     if queue in queues and pool:
         yield from _gang_quota(root.at("queues", queue or "", "pools"), job, pool, (nodes or 0) * (gpus or 0))
 

@@ -4,6 +4,7 @@ import json
 
 import pulumi
 
+from stacks.config.problems import SettingsError
 from stacks.config.resolve import Settings, load
 from stacks.config.versions import read
 
@@ -14,9 +15,12 @@ def load_current() -> Settings:
     """The settings of the stack this program runs for.
 
     Raises:
-        SettingsError: Everything that is wrong, at once.
+        RunError: Everything that is wrong, at once; shown as it is, without a traceback.
     """
-    return load(pulumi.get_stack(), _raw(pulumi.Config().get(SETTINGS_KEY)), read())
+    try:
+        return load(pulumi.get_stack(), _raw(pulumi.Config().get(SETTINGS_KEY)), read())
+    except SettingsError as error:
+        raise pulumi.RunError(str(error)) from None
 
 
 def _raw(text: str | None) -> object:

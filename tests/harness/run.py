@@ -82,8 +82,8 @@ def run(
         program: Builds resources; the outputs in what it returns are resolved into ``outputs``.
         preview: As a preview: ids and whatever else the inputs don't hold are unknown.
         calls: Token → answer of provider functions.
-        made: Type token → outputs its provider makes beyond the inputs, unknown in a preview; ``{name}`` stands
-            for the logical name.
+        made: Type token → outputs its provider makes beyond the inputs, unknown in a preview; ``{name}``
+            stands for the logical name.
 
     Raises:
         Exception: Whatever the program raises.

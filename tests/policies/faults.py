@@ -1,14 +1,14 @@
 """One planted fault per check of each rule: what is added to the good plan, and what must be said of it."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
+from tests.policies.fault import Fault, altered, pod_fault
 from tests.policies.manifests import (
     COST,
     POD_TEMPLATE,
     Later,
-    Marked,
     Resource,
     changed,
     claim,
@@ -21,44 +21,7 @@ from tests.policies.manifests import (
     release,
     service,
 )
-
-PASSWORD = "correct-horse"
-
-
-@dataclass(frozen=True, kw_only=True)
-class Fault:
-    """A fault and the finding it must cause.
-
-    Args:
-        rule: The rule that must speak.
-        check: Its check.
-        says: Part of the message.
-        added: Resources added to the good plan.
-        also: Other rules that rightly speak too.
-    """
-
-    rule: str
-    check: str
-    says: str
-    added: tuple[Resource, ...]
-    also: frozenset[str] = frozenset()
-
-    @property
-    def name(self) -> str:
-        """Name of the fault: that of its first resource."""
-        return self.added[0].name
-
-
-def _with(resource: Resource, path: str, value: Any) -> Resource:
-    return replace(resource, props=changed(resource.props, path, value))
-
-
-def _pod(check: str, path: str, value: Any, says: str, *, rule: str = "pods", suffix: str = "") -> Fault:
-    name = f"{rule}-{check}{suffix}"
-    return Fault(
-        rule=rule, check=check, says=says, added=(deployment(name, changed(POD_TEMPLATE, path, value)),)
-    )
-
+from tests.policies.pod_faults import PODS, SECRETS
 
 _BARE = Resource(
     name="labels-ownership",
@@ -77,138 +40,11 @@ LABELS = (
     ),
 )
 
-_MAIN, _INIT, _CONTEXT = "spec.containers.0", "spec.initContainers.0", "spec.securityContext"
-PODS = (
-    replace(
-        _pod("host-network", "spec.hostNetwork", True, "spec.template.spec.hostNetwork is true"),
-        also=frozenset({"exposure"}),
-    ),
-    replace(
-        _pod("host-ports", f"{_MAIN}.ports.0.hostPort", 80.0, "ports[0].hostPort is 80"),
-        also=frozenset({"exposure"}),
-    ),
-    _pod("host-pid", "spec.hostPID", True, "spec.template.spec.hostPID is true"),
-    _pod("host-ipc", "spec.hostIPC", True, "hostIPC is true"),
-    _pod("host-process", f"{_CONTEXT}.windowsOptions", {"hostProcess": True}, "hostProcess is true"),
-    _pod("selinux", f"{_CONTEXT}.seLinuxOptions", {"type": "spc_t"}, "type is 'spc_t'"),
-    _pod("apparmor", f"{_CONTEXT}.appArmorProfile", {"type": "Unconfined"}, "'Unconfined'"),
-    _pod("seccomp", f"{_CONTEXT}.seccompProfile", {"type": "Unconfined"}, "'Unconfined'"),
-    _pod("run-as-user", f"{_CONTEXT}.runAsUser", 0.0, "runAsUser is 0"),
-    _pod("run-as-non-root", f"{_CONTEXT}.runAsNonRoot", False, "runAsNonRoot is false"),
-    _pod("sysctls", f"{_CONTEXT}.sysctls", [{"name": "kernel.msgmax", "value": "1"}], "'kernel.msgmax'"),
-    _pod("volumes", "spec.volumes.1.hostPath", {"path": "/etc"}, "spec.volumes[scratch] is a hostPath"),
-    _pod("privileged", f"{_MAIN}.securityContext.privileged", True, "spec.containers[main].securityContext"),
-    _pod(
-        "privileged", f"{_INIT}.securityContext.privileged", True, "spec.initContainers[init]", suffix="-init"
-    ),
-    _pod("privilege-escalation", f"{_MAIN}.securityContext.allowPrivilegeEscalation", None, "is absent"),
-    _pod("proc-mount", f"{_MAIN}.securityContext.procMount", "Unmasked", "'Unmasked'"),
-    _pod("capabilities", f"{_MAIN}.securityContext.capabilities.drop", ["NET_RAW"], "does not drop ALL"),
-    _pod(
-        "capabilities",
-        f"{_MAIN}.securityContext.capabilities.add",
-        ["SYS_ADMIN"],
-        "adds SYS_ADMIN",
-        suffix="-add",
-    ),
-    _pod(
-        "host-probes", f"{_MAIN}.livenessProbe.httpGet.host", "example.org", "livenessProbe.httpGet.host is"
-    ),
-    _pod("resources", f"{_MAIN}.resources.limits.memory", None, "lacks limits.memory"),
-    _pod(
-        "resources",
-        f"{_INIT}.resources.requests",
-        None,
-        "lacks requests.cpu, requests.memory",
-        suffix="-init",
-    ),
-    replace(_pod("spec", "spec", None, "spec.template.spec is missing"), also=frozenset({"exposure"})),
-    Fault(
-        rule="pods",
-        check="privileged",
-        says="chart:sample/Deployment/team/pods-chart",
-        added=(release("pods-chart", privileged=True),),
-    ),
-    Fault(
-        rule="pods",
-        check="patch",
-        says="can't be judged",
-        added=(replace(deployment("pods-patch"), type="kubernetes:apps/v1:DeploymentPatch"),),
-    ),
-    Fault(
-        rule="pods",
-        check="privileged",
-        says="Job/team/pods-job",
-        added=(
-            replace(
-                deployment("pods-job", changed(POD_TEMPLATE, f"{_MAIN}.securityContext.privileged", True)),
-                type="kubernetes:batch/v1:Job",
-            ),
-        ),
-    ),
-    Fault(
-        rule="pods",
-        check="privileged",
-        says="JobSet/team/pods-jobset: spec.replicatedJobs[0].template.spec.template.spec",
-        added=(
-            Resource(
-                name="pods-jobset",
-                type="kubernetes:jobset.x-k8s.io/v1alpha2:JobSet",
-                props={
-                    "apiVersion": "jobset.x-k8s.io/v1alpha2",
-                    "kind": "JobSet",
-                    "metadata": metadata("pods-jobset"),
-                    "spec": {
-                        "replicatedJobs": [
-                            {
-                                "template": {
-                                    "spec": {
-                                        "template": changed(
-                                            POD_TEMPLATE, f"{_MAIN}.securityContext.privileged", True
-                                        )
-                                    }
-                                }
-                            }
-                        ]
-                    },
-                },
-            ),
-        ),
-    ),
-)
-
-
-def _env(check: str, entry: dict[str, Any], suffix: str = "") -> Fault:
-    where = f"{_MAIN}.env"
-    return _pod(check, where, [entry], f"[{check}]", rule="pods-secrets", suffix=suffix)
-
-
-SECRETS = (
-    _env("env", {"name": "DB_PASSWORD", "value": PASSWORD}),
-    _env("env", {"name": "GITHUB_TOKEN", "value": PASSWORD}, "-token"),
-    _env("env", {"name": "AWS_SECRET_ACCESS_KEY", "value": PASSWORD}, "-key"),
-    _env("url", {"name": "DB_URL", "value": f"postgresql://user:{PASSWORD}@db/x"}),
-    _env("pulumi-secret", {"name": "MODE", "value": Marked(PASSWORD)}),
-    _pod(
-        "env", f"{_MAIN}.args", [f"--db-password={PASSWORD}"], "args[0]", rule="pods-secrets", suffix="-args"
-    ),
-    Fault(
-        rule="pods-secrets",
-        check="env",
-        says="data[DB_PASSWORD]",
-        added=(
-            Resource(
-                name="pods-secrets-config-map",
-                type="kubernetes:core/v1:ConfigMap",
-                props={"metadata": metadata("settings"), "data": {"DB_PASSWORD": PASSWORD}},
-            ),
-        ),
-    ),
-)
+_MAIN = "spec.containers.0"
 
 
 def _image(check: str, image: Any, says: str, suffix: str = "") -> Fault:
-    return _pod(check, f"{_MAIN}.image", image, says, rule="images", suffix=suffix)
+    return pod_fault(check, f"{_MAIN}.image", image, says, rule="images", suffix=suffix)
 
 
 IMAGES = (
@@ -239,19 +75,19 @@ EXPOSURE = (
         rule="exposure",
         check="service-type",
         says="'LoadBalancer'",
-        added=(_with(service("exposure-balancer"), "spec.type", "LoadBalancer"),),
+        added=(altered(service("exposure-balancer"), "spec.type", "LoadBalancer"),),
     ),
     Fault(
         rule="exposure",
         check="service-type",
         says="'NodePort'",
-        added=(_with(service("exposure-node-port"), "spec.type", "NodePort"),),
+        added=(altered(service("exposure-node-port"), "spec.type", "NodePort"),),
     ),
     Fault(
         rule="exposure",
         check="external-address",
         says="spec.externalIPs is set",
-        added=(_with(service("exposure-external"), "spec.externalIPs", ["192.0.2.1"]),),
+        added=(altered(service("exposure-external"), "spec.externalIPs", ["192.0.2.1"]),),
     ),
     Fault(
         rule="exposure",
@@ -279,7 +115,7 @@ NAMESPACES = (
         check="pod-security",
         says="is baseline",
         added=(
-            _with(
+            altered(
                 namespace("namespaces-label"),
                 "metadata.labels.pod-security~kubernetes~io/enforce",
                 "baseline",
@@ -301,20 +137,20 @@ NAMESPACES = (
         added=(
             namespace("namespaces-deny"),
             quota("namespaces-deny"),
-            _with(default_deny("namespaces-deny"), "spec.policyTypes", ["Ingress"]),
+            altered(default_deny("namespaces-deny"), "spec.policyTypes", ["Ingress"]),
         ),
     ),
     Fault(
         rule="namespaces",
         check="own-namespace",
         says="'kube-public', which is not of this plan",
-        added=(_with(deployment("namespaces-home"), "metadata.namespace", "kube-public"),),
+        added=(altered(deployment("namespaces-home"), "metadata.namespace", "kube-public"),),
     ),
     Fault(
         rule="namespaces",
         check="create-namespace",
         says="createNamespace makes",
-        added=(_with(release("namespaces-release"), "createNamespace", True),),
+        added=(altered(release("namespaces-release"), "createNamespace", True),),
     ),
 )
 
@@ -367,7 +203,7 @@ CHARTS = (
         rule="charts",
         check="render",
         says="not proven: values.worker.tag is not known during preview",
-        added=(_with(release("charts-later", worker={"tag": Later()}), "allowNullValues", True),),
+        added=(altered(release("charts-later", worker={"tag": Later()}), "allowNullValues", True),),
     ),
     Fault(
         rule="charts",
@@ -379,7 +215,7 @@ CHARTS = (
         rule="charts-values",
         check="hidden-values",
         says="its values depend on cluster and vanish",
-        added=(_with(release("charts-hidden", worker={"tag": Later()}), "version", "1.0.0"),),
+        added=(altered(release("charts-hidden", worker={"tag": Later()}), "version", "1.0.0"),),
     ),
 )
 

@@ -51,9 +51,11 @@ def planned(resource: Resource, stack: str = "dev") -> Planned:
     )
     if resource.type != RELEASE:
         return replace(head, objects=planned_objects(head, secrets))
-    if _has_later(resource.props) and not props.get("allowNullValues"):
-        # As the provider does: unknown values vanish, their origin stays.
-        return replace(head, props={**props, "values": {}}, sources={"values": ("cluster",)})
+    if _has_later(resource.props.get("values")):
+        head = replace(head, sources={"values": ("cluster",)})
+        if not props.get("allowNullValues"):
+            # As the provider does: unknown values vanish, their origin stays.
+            return replace(head, props={**props, "values": {}})
     try:
         request = chart_request(props, resource.name)
     except ChartError as error:

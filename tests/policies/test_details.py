@@ -147,6 +147,7 @@ def test_image_volumes_and_images_of_custom_resources_are_judged() -> None:
         ("KEYBOARD", "x1", []),
         ("SECRET_NAME", "db", []),
         ("TOKEN_FILE", "/run/token", []),
+        ("SSH_PUBLIC_KEY", "ssh-ed25519 AAAA", []),
         ("DB_PASSWORD", "$(OTHER)", []),
         ("DB_PASSWORD", "prefix-$(OTHER)", ["env"]),
         ("DB_PASSWORD", "", []),

@@ -1,4 +1,4 @@
-"""The real engine with the pack: the good plan passes, each planted fault fails the preview with its words."""
+"""The real engine with the pack: the good plan passes, each planted fault fails the preview by its words."""
 
 from pathlib import Path
 
@@ -6,7 +6,8 @@ import pytest
 
 from lab import paths
 from tests.engine import Workspace, make_bin, make_workspace
-from tests.policies.faults import FAULTS, PASSWORD, Fault
+from tests.policies.fault import PASSWORD, Fault
+from tests.policies.faults import FAULTS
 
 pytestmark = pytest.mark.engine
 

@@ -2,7 +2,8 @@
 
 import pytest
 
-from tests.policies.faults import FAULTS, PASSWORD, Fault
+from tests.policies.fault import PASSWORD, Fault
+from tests.policies.faults import FAULTS
 from tests.policies.manifests import baseline
 from tests.policies.plans import BY_ID, judge
 

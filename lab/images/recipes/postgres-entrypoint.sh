@@ -24,17 +24,19 @@ esac
 
 : "${PGDATA:=/var/lib/postgresql/data/pgdata}"
 user=${POSTGRES_USER:-postgres}
-databases="${POSTGRES_DB:-$user} $(echo "${POSTGRES_EXTRA_DATABASES:-}" | busybox tr ',' ' ')"
+databases="${POSTGRES_DB:-$user} ${POSTGRES_EXTRA_DATABASES:-}"
 
 make_databases() {
+    IFS=', '
     for database in $databases; do
         case $database in
-            postgres) continue ;;
+            postgres | '') continue ;;
             *[!A-Za-z0-9_-]*) fail "database name '$database': use letters, digits, _ and - only" ;;
         esac
         statements="${statements:-}CREATE DATABASE \"$database\"
 "
     done
+    unset IFS
     # Single-user mode needs neither a port nor a password; it reads one statement a line.
     [ -z "${statements:-}" ] || printf '%s' "$statements" | postgres --single -D "$1" postgres >/dev/null
 }

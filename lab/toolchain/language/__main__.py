@@ -1,5 +1,6 @@
 """Started by the launcher with its own path, then what the engine gave: flags and the engine's address."""
 
+import os
 import signal
 import sys
 from concurrent.futures import ThreadPoolExecutor
@@ -10,19 +11,21 @@ from pulumi.runtime.proto import language_pb2_grpc
 from lab.toolchain.language.process import Children
 from lab.toolchain.language.service import LanguageHost
 
+PARENT_SECONDS = 1.0
 CALLS_AT_ONCE = 64  # each running program, policy pack and plug-in holds one
 MESSAGE_BYTES = 400 * 1024 * 1024  # the limit of Pulumi's own hosts
 ENDING = {signal.SIGINT, signal.SIGTERM}
 
 
 def main(arguments: list[str]) -> int:
-    """Serve until the engine sends SIGINT.
+    """Serve until the engine sends SIGINT or is gone.
 
     Args:
         arguments: Flags, which are ignored, and last the engine's address.
     """
     # blocked before any thread or child exists, so that nothing prints a traceback when the engine ends us
     signal.pthread_sigmask(signal.SIG_BLOCK, ENDING)
+    parent = os.getppid()
     children = Children()
     engine = arguments[-1] if arguments and not arguments[-1].startswith("-") else ""
     server = grpc.server(
@@ -33,7 +36,8 @@ def main(arguments: list[str]) -> int:
     port = server.add_insecure_port("127.0.0.1:0")
     server.start()
     print(port, flush=True)
-    signal.sigwait(ENDING)
+    while os.getppid() == parent and signal.sigtimedwait(ENDING, PARENT_SECONDS) is None:
+        pass  # an engine that was killed tells nobody, so its death is looked for
     children.close()
     server.stop(grace=0)
     return 0

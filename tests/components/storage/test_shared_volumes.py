@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from components.contracts import Purpose
+from components.contracts import Purpose, StorageMount
 from components.core import ArgsError, Ownership
 from components.storage import AccessMode, SharedVolumes, SharedVolumesArgs, VolumeArgs
 from tests.harness import run
@@ -21,7 +21,7 @@ CHECKPOINTS = VolumeArgs(
 
 
 def arguments(**changes: Any) -> SharedVolumesArgs:
-    base = {
+    base: dict[str, Any] = {
         "namespaces": ("jobs",),
         "ownership": OWNERSHIP,
         "datasets": DATASETS,
@@ -64,7 +64,7 @@ def test_claims_lie_on_different_classes_and_are_kept() -> None:
 
 
 def test_mounts_tell_jobs_what_there_is() -> None:
-    mounts = []
+    mounts: list[StorageMount] = []
     run(lambda: mounts.extend(SharedVolumes("volumes", arguments(namespaces=("b", "a"))).mounts))
     assert [(m.namespace, m.purpose, m.storage_class, m.size_gib, m.access_mode) for m in mounts] == [
         ("a", Purpose.DATASETS, "standard", 5, "ReadWriteOnce"),
@@ -87,7 +87,7 @@ def test_two_instances_and_a_preview_make_the_same_claims() -> None:
 
     done, planned = run(program), run(program, preview=True)
     done.assert_counts({"gpuplatform:storage:SharedVolumes": 2, CLAIM: 4})
-    assert [r.inputs for r in planned.resources] == [r.inputs for r in done.resources]
+    assert {r.name: r.inputs for r in planned.resources} == {r.name: r.inputs for r in done.resources}
 
 
 @pytest.mark.parametrize(

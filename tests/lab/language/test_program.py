@@ -4,6 +4,8 @@ import json
 import os
 import signal
 import time
+from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
@@ -11,6 +13,28 @@ from lab.toolchain.language import runner
 from tests.engine import Workspace
 
 pytestmark = pytest.mark.engine
+
+
+def wait_until(true: Callable[[], bool]) -> None:
+    """Wait for something another process does."""
+    deadline = time.monotonic() + 60
+    while not true():
+        assert time.monotonic() < deadline, "waited a minute in vain"
+        time.sleep(0.05)
+
+
+def alive(pid: int) -> bool:
+    """Whether a process runs; one that only waits to be reaped does not."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] != "Z"
+    except FileNotFoundError:
+        return False
+
+
+def children_of(pid: int) -> set[int]:
+    """The direct children of a process, whichever of its threads started them."""
+    lists = (path.read_text() for path in Path(f"/proc/{pid}/task").glob("*/children"))
+    return {int(child) for line in lists for child in line.split()}
 
 
 def test_a_program_goes_up_previews_and_is_destroyed(workspace: Workspace) -> None:
@@ -160,9 +184,7 @@ def test_ctrl_c_ends_a_waiting_program_quietly(workspace: Workspace, wait: str) 
     )
     process = workspace.start("up", "--yes", "--skip-preview")
     pid_file = workspace.directory / "pid"
-    deadline = time.monotonic() + 60
-    while not (pid_file.is_file() and pid_file.read_text()) and time.monotonic() < deadline:
-        time.sleep(0.05)
+    wait_until(lambda: pid_file.is_file() and pid_file.read_text() != "")
     time.sleep(0.5)
     began = time.monotonic()
     os.kill(process.pid, signal.SIGINT)
@@ -172,8 +194,30 @@ def test_ctrl_c_ends_a_waiting_program_quietly(workspace: Workspace, wait: str) 
     assert "update canceled" in output
     for noise in ("Traceback", "KeyboardInterrupt", "never retrieved", "was destroyed"):
         assert noise not in output
-    with pytest.raises(ProcessLookupError):
-        os.kill(int(pid_file.read_text()), 0)
+    assert not alive(int(pid_file.read_text()))
+
+
+def test_nothing_outlives_a_killed_engine(workspace: Workspace) -> None:
+    workspace.program(
+        """
+        import os, pathlib, time
+        import pulumi_random as random
+
+        def wait(_):
+            pathlib.Path("pids").write_text(f"{os.getpid()} {os.getppid()}")
+            time.sleep(600)
+
+        random.RandomPet("one").id.apply(wait)
+        """
+    )
+    process = workspace.start("up", "--yes", "--skip-preview")
+    pids_file = workspace.directory / "pids"
+    wait_until(lambda: pids_file.is_file() and pids_file.read_text() != "")
+    children = {int(pid) for pid in pids_file.read_text().split()} | children_of(process.pid)
+    assert len(children) == 3, "program, language host, stand-in plug-in"
+    process.kill()
+    process.communicate(timeout=60)
+    wait_until(lambda: not any(alive(pid) for pid in children))
 
 
 def test_a_hook_runs_and_dependents_wait_for_it(workspace: Workspace) -> None:

@@ -7,11 +7,19 @@ from pathlib import Path
 import pytest
 
 from lab.errors import LabError
-from lab.toolchain.cache import copy_tree, key_of, locked, make_directory, partial_directory, remove_tree
+from lab.toolchain.cache import (
+    copy_tree,
+    key_of,
+    locked,
+    make_directory,
+    partial_directory,
+    remembered,
+    remove_tree,
+)
 
 
 def test_key_depends_on_order_and_borders_of_parts() -> None:
-    keys = {key_of(parts) for parts in (["ab", "c"], ["a", "bc"], ["c", "ab"], ["abc"], [b"ab", "c", ""])}
+    keys = {key_of(parts) for parts in (["ab", "c"], ["a", "bc"], ["c", "ab"], ["abc"], ["ab", "c", ""])}
     assert len(keys) == 5
     assert key_of([b"ab", b"c"]) == key_of(["ab", "c"])
 
@@ -72,3 +80,21 @@ def test_a_lock_is_waited_for_and_freed_by_the_death_of_its_holder(tmp_path: Pat
     with locked(lock, waiting):
         assert waited == [True]
     holder.join()
+
+
+def test_answers_are_kept_only_where_a_directory_is_there(tmp_path: Path) -> None:
+    file, asked = tmp_path / "tools" / "answers.json", []
+
+    def ask() -> str:
+        asked.append(1)
+        return "answer"
+
+    assert [remembered(file, "question", ask) for _ in range(2)] == ["answer"] * 2
+    assert len(asked) == 2
+    assert not file.parent.exists()
+    file.parent.mkdir()
+    file.write_text("half a file {")
+    assert [remembered(file, "question", ask) for _ in range(2)] == ["answer"] * 2
+    assert remembered(file, "other", lambda: "else") == "else"
+    assert remembered(file, "question", ask) == "answer"
+    assert len(asked) == 3

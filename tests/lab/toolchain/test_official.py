@@ -43,6 +43,7 @@ def test_a_program_is_asked_once_and_again_when_replaced(
     paths: Paths, programs: Programs, tmp_path: Path
 ) -> None:
     tool = pins.load().tools["helm"]
+    paths.tools.mkdir(parents=True)
     asked = tmp_path / "asked"
     programs.write("helm", f"echo asked >> {asked}; echo {tool.version}")
     for _ in range(3):

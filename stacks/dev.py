@@ -1,0 +1,115 @@
+"""The dev environment: simulated GPU pools, gang queues, and real services on one cluster."""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from components.catalog import FABRICS, SERVERS
+from components.compute import SimulatedGpuPool, SimulatedGpuPoolArgs
+from components.contracts import ClusterAccess, GpuPool, StorageMount
+from components.core import Ownership
+from components.storage import SharedVolumes, SharedVolumesArgs, VolumeArgs
+from stacks import mlplatform, queueing
+from stacks.config import LabCluster, Settings
+from stacks.namespaces import JOBS, Namespaces, make_namespaces
+from stacks.outputs import StackOutputs
+from stacks.providers import kubernetes_provider
+from stacks.site import Site
+
+LAB_KUBECONFIG = "/var/lib/gpu-platform/kubeconfig"
+LAB_CONTEXT = "gpu-platform-lab"
+# The lab's two classes lie on different directories of its node, so one can fill without the other.
+DATASETS_CLASS = "standard"
+CHECKPOINTS_CLASS = "fast"
+
+
+def deploy(settings: Settings) -> StackOutputs:
+    """Build the environment.
+
+    Args:
+        settings: Checked settings of kind ``dev``.
+
+    Returns:
+        What the stack exports.
+    """
+    access = cluster_access(settings)
+    site = Site(
+        settings=settings,
+        ownership=Ownership(
+            owner=settings.ownership.owner,
+            project=settings.ownership.project,
+            environment=settings.environment,
+            cost_centre=settings.ownership.cost_centre,
+            contact=settings.ownership.contact,
+        ),
+        access=access,
+        provider=kubernetes_provider("cluster", access),
+    )
+    namespaces = make_namespaces(site)
+    pools = _pools(site)
+    queues = queueing.deploy(site, pools, namespaces)
+    mounts = _volumes(site, namespaces)
+    services = mlplatform.deploy(site, namespaces)
+    samples = mlplatform.samples(site, namespaces, pools, queues)
+    return StackOutputs(
+        environment=settings.environment,
+        kubeconfig=str(access.kubeconfig),
+        context=access.context,
+        pools=pools,
+        queues=queues,
+        services=services,
+        mounts=mounts,
+        samples=samples,
+    )
+
+
+def cluster_access(settings: Settings) -> ClusterAccess:
+    """The cluster the settings name; its identity outlives a new kubeconfig."""
+    cluster = settings.cluster
+    if isinstance(cluster, LabCluster):
+        return ClusterAccess(kubeconfig=LAB_KUBECONFIG, context=LAB_CONTEXT, identity=LAB_CONTEXT)
+    path = cluster.path or str(Path.home() / ".kube" / "config")
+    return ClusterAccess(kubeconfig=path, context=cluster.context, identity=cluster.context)
+
+
+def _pools(site: Site) -> Mapping[str, GpuPool]:
+    return {
+        name: SimulatedGpuPool(
+            f"pool-{name}",
+            SimulatedGpuPoolArgs(
+                pool=name,
+                ownership=site.ownership,
+                server=SERVERS[pool.server],
+                fabric=FABRICS[pool.fabric],
+                nodes=pool.nodes,
+                nodes_per_rack=pool.topology.nodes_per_rack,
+                racks_per_block=pool.topology.racks_per_block,
+                multi_node_training=pool.multi_node_training,
+            ),
+            opts=site.after(),
+        ).pool
+        for name, pool in site.settings.pools.items()
+    }
+
+
+def _volumes(site: Site, namespaces: Namespaces) -> tuple[StorageMount, ...]:
+    settings = site.settings
+    datasets, checkpoints = settings.storage.datasets, settings.storage.checkpoints
+    return SharedVolumes(
+        "volumes",
+        SharedVolumesArgs(
+            namespaces=(JOBS,),
+            ownership=site.ownership,
+            datasets=VolumeArgs(
+                claim=datasets.claim,
+                storage_class=datasets.storage_class or DATASETS_CLASS,
+                size_gib=datasets.size_gib,
+            ),
+            checkpoints=VolumeArgs(
+                claim=checkpoints.claim,
+                storage_class=checkpoints.storage_class or CHECKPOINTS_CLASS,
+                size_gib=checkpoints.size_gib,
+            ),
+            protect=settings.kind != "dev",
+        ),
+        opts=site.after(namespaces.jobs),
+    ).mounts

@@ -1,0 +1,89 @@
+"""Queues over the pools of an environment."""
+
+from collections.abc import Mapping
+
+from components.contracts import GpuPool, QueueRef
+from components.kube import ChartSource
+from components.scheduling import (
+    GangQueue,
+    GangQueueArgs,
+    GpuFlavors,
+    GpuFlavorsArgs,
+    JobRules,
+    JobRulesArgs,
+    KueueOperator,
+    KueueOperatorArgs,
+    PoolShare,
+    QueueRule,
+)
+from stacks.config import Settings
+from stacks.namespaces import JOBS, Namespaces
+from stacks.site import Site
+
+_SECONDS_PER_MINUTE = 60
+
+
+def deploy(site: Site, pools: Mapping[str, GpuPool], namespaces: Namespaces) -> Mapping[str, QueueRef]:
+    """Kueue, a flavor per pool, the queues and the rules of their jobs; nothing where there is no queue."""
+    settings, ownership = site.settings, site.ownership
+    if not settings.queues:
+        return {}
+    operator = KueueOperator(
+        "kueue",
+        KueueOperatorArgs(
+            ownership=ownership,
+            access=site.access,
+            source=_chart(settings),
+            image=settings.artifacts.images["kueue"],
+        ),
+        opts=site.after(),
+    )
+    after_operator = site.after(operator)
+    flavors = GpuFlavors(
+        "gpu",
+        GpuFlavorsArgs(ownership=ownership, pools=tuple(pools.values()), gate=operator.gate),
+        opts=after_operator,
+    )
+    after_flavors = site.after(operator, flavors, namespaces.jobs)
+    queues = {
+        name: GangQueue(
+            f"queue-{name}",
+            GangQueueArgs(
+                queue=name,
+                ownership=ownership,
+                namespace=JOBS,
+                shares=tuple(
+                    PoolShare(pool=pools[pool], flavor=flavors.flavors[pool], gpus=quota.gpus)
+                    for pool, quota in queue.pools.items()
+                ),
+                cohort=queue.cohort,
+                default_time_limit_seconds=queue.default_time_limit_minutes * _SECONDS_PER_MINUTE,
+                max_time_limit_seconds=queue.max_time_limit_minutes * _SECONDS_PER_MINUTE,
+                gate=operator.gate,
+            ),
+            opts=after_flavors,
+        ).queue
+        for name, queue in settings.queues.items()
+    }
+    JobRules(
+        "job-rules",
+        JobRulesArgs(
+            ownership=ownership,
+            namespace=JOBS,
+            queues=tuple(
+                QueueRule(
+                    queue=name,
+                    default_time_limit_seconds=queue.default_time_limit_seconds,
+                    max_time_limit_seconds=queue.max_time_limit_seconds,
+                )
+                for name, queue in queues.items()
+            ),
+        ),
+        opts=site.after(namespaces.jobs),
+    )
+    return queues
+
+
+def _chart(settings: Settings) -> ChartSource:
+    chart = settings.artifacts.charts["kueue"]
+    return ChartSource(chart=chart.chart, version=chart.version, repository=chart.repo)
