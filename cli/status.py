@@ -15,6 +15,7 @@ from cli.endpoints import answers
 from cli.exits import Exit, Stop
 from cli.kube import api_client
 from lab import api as lab_api
+from lab.cluster import ComponentStatus
 
 _KUEUE = ("kueue.x-k8s.io", "v1beta2")
 
@@ -75,7 +76,7 @@ def collect(ctx: Context) -> list[Row]:
     return rows
 
 
-def _component(part: lab_api.ComponentStatus) -> str:
+def _component(part: ComponentStatus) -> str:
     restarts = f", restarted {part.restarts} times" if part.restarts else ""
     return f"{part.detail}{restarts}"
 

@@ -148,7 +148,7 @@ class DatabaseEndpoint:
 
 @dataclass(frozen=True, kw_only=True)
 class ServiceEndpoint:
-    """An HTTP service inside the cluster."""
+    """A service inside the cluster; ``health_path`` is empty for one that speaks no HTTP."""
 
     namespace: pulumi.Input[str]
     service: pulumi.Input[str]

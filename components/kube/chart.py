@@ -44,8 +44,9 @@ class ChartReleaseArgs:
         namespace: Existing namespace it goes to.
         source: Where the chart comes from.
         values: Chart values.
-        readiness: What must answer before dependents go on; None when the chart has no webhook.
-        timeout_seconds: Longest wait for the chart's own objects.
+        readiness: What must answer before dependents go on; takes the place of Helm's own wait. None when the
+            chart has no webhook.
+        timeout_seconds: Longest wait for the chart's own objects without ``readiness``.
         max_history: Revisions Helm keeps.
     """
 
@@ -73,7 +74,9 @@ class ChartReleaseArgs:
 class ChartRelease(Component):
     """A Helm release that counts as there only when its webhook answers.
 
-    Creates one ``helm.v3.Release`` (real Helm: hooks run, waits for its objects, no rollback by itself).
+    Creates one ``helm.v3.Release`` (real Helm: hooks run, no rollback by itself). Waits by the readiness gate
+    when there is one, else by Helm: Helm's wait also holds at uninstall, where it hangs on any object that
+    a controller makes anew.
     Does not create the namespace, and does not upgrade CRDs a chart keeps in ``crds/`` (Helm never does).
 
     Args:
@@ -105,7 +108,7 @@ class ChartRelease(Component):
             repository_opts=None if source.repository is None else {"repo": source.repository},
             values=dict(args.values),
             create_namespace=False,
-            skip_await=False,
+            skip_await=args.readiness is not None,
             timeout=args.timeout_seconds,
             max_history=args.max_history,
             opts=self.child(hooks=hooks),

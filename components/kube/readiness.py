@@ -38,6 +38,7 @@ class Readiness:
         access: The cluster.
         plural: Resource name in the API path, e.g. ``clusterqueues``.
         manifest: A valid cluster-wide custom resource; sent as a dry run, never stored.
+        deployments: ``namespace/name`` of Deployments that must be rolled out first.
         timeout_seconds: Longest wait.
         interval_seconds: Pause between two tries.
     """
@@ -45,6 +46,7 @@ class Readiness:
     access: ClusterAccess
     plural: str
     manifest: Mapping[str, Any]
+    deployments: tuple[str, ...] = ()
     timeout_seconds: int = DEFAULT_TIMEOUT_SECONDS
     interval_seconds: int = DEFAULT_INTERVAL_SECONDS
 
@@ -126,6 +128,15 @@ def server_dry_run(readiness: Readiness, kubeconfig: str) -> str | None:
         else:
             api = config.new_client_from_config(config_file=kubeconfig, context=context)
         with api:
+            for deployment in readiness.deployments:
+                namespace, name = deployment.split("/")
+                answer = rolled_out(
+                    client.AppsV1Api(api)
+                    .read_namespaced_deployment(name, namespace, _request_timeout=_REQUEST_TIMEOUT_SECONDS)
+                    .to_dict()
+                )
+                if answer is not None:
+                    return f"Deployment {deployment}: {answer}"
             client.CustomObjectsApi(api).create_cluster_custom_object(
                 group,
                 version,
@@ -140,6 +151,20 @@ def server_dry_run(readiness: Readiness, kubeconfig: str) -> str | None:
         # Failures to connect are of many kinds, and all mean "not yet".
         return f"{type(error).__name__}: {error}".splitlines()[0]
     return None
+
+
+def rolled_out(deployment: Mapping[str, Any]) -> str | None:
+    """None when every pod is of the newest revision and available; else how far it is.
+
+    Args:
+        deployment: The object with the Python client's field names.
+    """
+    wanted = deployment["spec"]["replicas"]
+    status = deployment["status"]
+    if (status.get("observed_generation") or 0) < deployment["metadata"]["generation"]:
+        return "the newest revision is not seen yet"
+    ready = min(status.get("updated_replicas") or 0, status.get("available_replicas") or 0)
+    return None if ready >= wanted else f"{ready} of {wanted} pods are updated and available"
 
 
 def judged(status: int | None, body: str) -> str | None:

@@ -74,7 +74,7 @@ class TrainingSample:
         ]
         if self.queue is not None:
             problems += check_dns_label("queue", self.queue)
-        if self.git_commit is not None and not _COMMIT.match(self.git_commit):
+        if self.git_commit is not None and not _COMMIT.fullmatch(self.git_commit):
             problems.append(
                 Problem(
                     path="git_commit",
@@ -108,7 +108,7 @@ def training_sample(sample: TrainingSample) -> tuple[dict[str, Any], dict[str, A
         ),
         "spec": {
             # A second try would only hide why the first one failed.
-            "backoffLimit": 1,
+            "backoffLimit": 0,
             "activeDeadlineSeconds": sample.time_limit_seconds,
             "ttlSecondsAfterFinished": sample.keep_seconds,
             "template": {

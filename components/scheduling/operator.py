@@ -6,6 +6,7 @@ from typing import Any, ClassVar
 
 import pulumi
 import yaml
+from pulumi_kubernetes.rbac.v1 import ClusterRole
 
 from components.contracts import ClusterAccess
 from components.core import Component, Ownership, check_dns_label, check_positive, raise_problems
@@ -19,6 +20,7 @@ from components.kube import (
     Readiness,
     TenantNamespace,
     TenantNamespaceArgs,
+    ownership_metadata,
     split_image,
 )
 from components.scheduling.kueue_api import API_VERSION
@@ -30,6 +32,7 @@ DEFAULT_PODS_READY_TIMEOUT_SECONDS = 600
 _REQUEUES_BEFORE_GIVING_UP = 3
 _WEBHOOK_PORT, _METRICS_PORT, _VISIBILITY_PORT = 9443, 8443, 8082
 _API_SERVER_PORTS = (443, 6443)
+_AGGREGATED_ROLES = ("batch-admin", "batch-user")
 # One manager with its surge pod during an upgrade.
 _QUOTA: Mapping[str, str] = {
     "requests.cpu": "1",
@@ -108,12 +111,36 @@ class KueueOperator(Component):
                 namespace=namespace.namespace,
                 source=args.source,
                 values=chart_values(args),
-                readiness=Readiness(access=args.access, plural="clusterqueues", manifest=_probe_queue()),
+                readiness=_readiness(args),
             ),
-            opts=self.child(depends_on=[namespace]),
+            opts=self.child(depends_on=[namespace, *self._create_aggregated_roles(name, args)]),
         )
         self.release, self.gate = chart.release, chart.gate
         self.finish({})
+
+    def _create_aggregated_roles(self, name: str, args: KueueOperatorArgs) -> list[pulumi.Resource]:
+        """The chart's aggregated roles, made before it so that they are ours to delete after it.
+
+        Seen with Kubernetes 1.34: while Helm uninstalls, the aggregation controller makes the role anew
+        just after its deletion, without Helm's labels; the next installation then refuses to take it over.
+        """
+        helm = {"meta.helm.sh/release-name": RELEASE, "meta.helm.sh/release-namespace": args.namespace}
+        return [
+            ClusterRole(
+                f"{name}-{role}",
+                metadata=ownership_metadata(
+                    args.ownership,
+                    name=f"{RELEASE}-{role}-role",
+                    labels={"app.kubernetes.io/managed-by": "Helm"},
+                    annotations=helm,
+                ),
+                aggregation_rule={
+                    "clusterRoleSelectors": [{"matchLabels": {f"rbac.kueue.x-k8s.io/{role}": "true"}}]
+                },
+                opts=self.child(),
+            )
+            for role in _AGGREGATED_ROLES
+        ]
 
 
 def chart_values(args: KueueOperatorArgs) -> dict[str, Any]:
@@ -180,6 +207,15 @@ def _flows() -> tuple[Flow, ...]:
             ports=(_WEBHOOK_PORT, _METRICS_PORT, _VISIBILITY_PORT),
         ),
         Flow(name="to-api-server", direction=Direction.EGRESS, peers=(ANYWHERE,), ports=_API_SERVER_PORTS),
+    )
+
+
+def _readiness(args: KueueOperatorArgs) -> Readiness:
+    return Readiness(
+        access=args.access,
+        plural="clusterqueues",
+        manifest=_probe_queue(),
+        deployments=(f"{args.namespace}/{RELEASE}-controller-manager",),
     )
 
 

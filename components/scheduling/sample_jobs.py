@@ -30,6 +30,7 @@ class GangJobArgs:
 
     Args:
         pool: Pool it runs on.
+        queue: Queue that admits it; it is put in the queue's namespace.
         nodes: Nodes, one pod each.
         gpus_per_node: GPUs of each pod.
         image: Image with ``all_reduce_perf``.
@@ -37,6 +38,7 @@ class GangJobArgs:
     """
 
     pool: GpuPool
+    queue: QueueRef
     nodes: int
     gpus_per_node: int
     image: str
@@ -70,13 +72,13 @@ class SampleJobsArgs:
 
     Args:
         ownership: Who owns and pays.
-        queue: Queue they use; they are put in its namespace.
+        namespace: Namespace of the ConfigMap.
         gang: The gang job; None leaves it out.
         extra: Name → manifest of samples other areas bring, such as the training.
     """
 
     ownership: Ownership
-    queue: QueueRef
+    namespace: pulumi.Input[str]
     gang: GangJobArgs | None = None
     extra: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 
@@ -102,11 +104,11 @@ class SampleJobs(Component):
         super().__init__(name, opts)
         manifests: dict[str, pulumi.Input[Mapping[str, Any]]] = dict(args.extra)
         if args.gang is not None:
-            manifests[GANG_JOB] = gang_job(args.ownership, args.queue, args.gang)
+            manifests[GANG_JOB] = gang_job(args.ownership, args.gang)
         self.samples = tuple(sorted(manifests))
         ConfigMap(
             f"{name}-manifests",
-            metadata=ownership_metadata(args.ownership, name=CONFIG_MAP, namespace=args.queue.namespace),
+            metadata=ownership_metadata(args.ownership, name=CONFIG_MAP, namespace=args.namespace),
             data={f"{sample}.yaml": _as_yaml(manifests[sample]) for sample in self.samples},
             opts=self.child(),
         )
@@ -114,13 +116,14 @@ class SampleJobs(Component):
         self.finish({"config_map": self.config_map})
 
 
-def gang_job(ownership: Ownership, queue: QueueRef, args: GangJobArgs) -> dict[str, Any]:
+def gang_job(ownership: Ownership, args: GangJobArgs) -> dict[str, Any]:
     """Manifest of a Job that takes all its nodes at once, inside one block of the pool's topology.
 
     On real nodes each pod runs NCCL's all-reduce over its own GPUs with the pool's NCCL environment; a run
     across nodes needs an MPI launcher and is not this sample. On simulated nodes it proves placement and
     admission, and says so.
     """
+    queue = args.queue
     labels = {"app.kubernetes.io/name": GANG_JOB, "gpu-platform/pool": args.pool.name}
     if args.pool.simulated:
         labels["gpu-platform/simulated"] = "true"

@@ -26,8 +26,8 @@ def claim_volume(
     storage_class: str | None,
     protect: bool,
     labels: Mapping[str, str] | None = None,
-) -> PersistentVolumeClaim:
-    """Create a claim as a child of ``parent``.
+) -> pulumi.Output[str]:
+    """Create a claim as a child of ``parent`` and give its name, which waits for it.
 
     Args:
         parent: Component that owns it.
@@ -47,7 +47,7 @@ def claim_volume(
     }
     if storage_class is not None:
         spec["storageClassName"] = storage_class
-    return PersistentVolumeClaim(
+    made = PersistentVolumeClaim(
         name,
         metadata=ownership_metadata(
             ownership, name=claim, namespace=namespace, labels=labels, annotations=_NO_WAIT
@@ -55,6 +55,8 @@ def claim_volume(
         spec=spec,
         opts=keep(parent, protect=protect),
     )
+    named: pulumi.Output[str] = made.metadata.name
+    return named
 
 
 def keep(parent: Component, *, protect: bool) -> pulumi.ResourceOptions:

@@ -80,7 +80,7 @@ class ObjectStoreArgs:
             *check_positive("size_gib", self.size_gib),
             *client_problems(self.clients),
         ]
-        if not _BUCKET.match(self.bucket):
+        if not _BUCKET.fullmatch(self.bucket):
             problems.append(
                 Problem(
                     path="bucket",
@@ -111,6 +111,7 @@ class ObjectStore(Component):
     TYPE: ClassVar[str] = "gpuplatform:storage:ObjectStore"
 
     store: contracts.ObjectStore
+    service: contracts.ServiceEndpoint
 
     def __init__(self, name: str, args: ObjectStoreArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         super().__init__(name, opts)
@@ -121,7 +122,29 @@ class ObjectStore(Component):
             opts=keep(self, protect=args.protect),
         )
         credentials = self._deliver(name, args, key.result)
-        claim = claim_volume(
+        workload = Workload(
+            f"{name}-gateway",
+            _workload(args, self._claim(name, args), credentials, key.result),
+            self.child(),
+        )
+        self._allow(name, args)
+        self.store = contracts.ObjectStore(
+            endpoint=pulumi.Output.concat("http://", workload.service, f".{args.namespace}.svc:{PORT}"),
+            bucket=args.bucket,
+            region=REGION,
+            credentials=credentials.ref,
+        )
+        self.service = contracts.ServiceEndpoint(
+            namespace=args.namespace,
+            service=workload.service,
+            port=PORT,
+            health_path=_HEALTH,
+            auth="S3 signature",
+        )
+        self.finish({"endpoint": self.store.endpoint})
+
+    def _claim(self, name: str, args: ObjectStoreArgs) -> pulumi.Output[str]:
+        return claim_volume(
             self,
             f"{name}-data",
             ownership=args.ownership,
@@ -132,11 +155,8 @@ class ObjectStore(Component):
             storage_class=args.storage_class,
             protect=args.protect,
         )
-        workload = Workload(
-            f"{name}-gateway",
-            _workload(args, claim.metadata.name, credentials, key.result),
-            self.child(),
-        )
+
+    def _allow(self, name: str, args: ObjectStoreArgs) -> None:
         allow_clients(
             self,
             name,
@@ -145,13 +165,6 @@ class ObjectStore(Component):
             server=Pods(namespace=args.namespace, labels={NAME_LABEL: args.app}),
             port=PORT,
         )
-        self.store = contracts.ObjectStore(
-            endpoint=pulumi.Output.concat("http://", workload.service, f".{args.namespace}.svc:{PORT}"),
-            bucket=args.bucket,
-            region=REGION,
-            credentials=credentials.ref,
-        )
-        self.finish({"endpoint": self.store.endpoint})
 
     def _deliver(self, name: str, args: ObjectStoreArgs, key: pulumi.Output[str]) -> DeliveredSecret:
         return DeliveredSecret(

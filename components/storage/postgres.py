@@ -8,7 +8,7 @@ from typing import ClassVar
 import pulumi
 from pulumi_random import RandomPassword
 
-from components.contracts import DatabaseEndpoint, SecretRef
+from components.contracts import DatabaseEndpoint, SecretRef, ServiceEndpoint
 from components.core import (
     Component,
     Ownership,
@@ -99,7 +99,7 @@ class PostgresArgs:
 
 
 def _identifier_problems(path: str, value: str) -> list[Problem]:
-    if _IDENTIFIER.match(value) and value != SUPERUSER:
+    if _IDENTIFIER.fullmatch(value) and value != SUPERUSER:
         return []
     return [
         Problem(
@@ -157,13 +157,33 @@ class Postgres(Component):
     TYPE: ClassVar[str] = "gpuplatform:storage:Postgres"
 
     databases: Mapping[str, DatabaseEndpoint]
+    service: ServiceEndpoint
 
     def __init__(self, name: str, args: PostgresArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         super().__init__(name, opts)
         readers = client_namespaces(args.namespace, args.clients)
         superuser, _ = self._deliver(name, "superuser", SUPERUSER, (args.namespace,), args)
         role, password = self._deliver(name, "role", args.role, readers, args)
-        claim = claim_volume(
+        claim = self._claim(name, args)
+        workload = Workload(f"{name}-server", _workload(args, claim, superuser, role, password), self.child())
+        self._allow(name, args)
+        host = pulumi.Output.concat(workload.service, f".{args.namespace}.svc")
+        self.databases = {
+            database: DatabaseEndpoint(host=host, port=PORT, database=database, credentials=role, tls=False)
+            for database in sorted(set(args.databases))
+        }
+        # No health path: it does not speak HTTP.
+        self.service = ServiceEndpoint(
+            namespace=args.namespace,
+            service=workload.service,
+            port=PORT,
+            health_path="",
+            auth="scram-sha-256",
+        )
+        self.finish({"host": host})
+
+    def _claim(self, name: str, args: PostgresArgs) -> pulumi.Output[str]:
+        return claim_volume(
             self,
             f"{name}-data",
             ownership=args.ownership,
@@ -174,9 +194,8 @@ class Postgres(Component):
             storage_class=args.storage_class,
             protect=args.protect,
         )
-        workload = Workload(
-            f"{name}-server", _workload(args, claim.metadata.name, superuser, role, password), self.child()
-        )
+
+    def _allow(self, name: str, args: PostgresArgs) -> None:
         allow_clients(
             self,
             name,
@@ -185,12 +204,6 @@ class Postgres(Component):
             server=Pods(namespace=args.namespace, labels={NAME_LABEL: args.app}),
             port=PORT,
         )
-        host = pulumi.Output.concat(workload.service, f".{args.namespace}.svc")
-        self.databases = {
-            database: DatabaseEndpoint(host=host, port=PORT, database=database, credentials=role, tls=False)
-            for database in sorted(set(args.databases))
-        }
-        self.finish({"host": host})
 
     def _deliver(
         self, name: str, use: str, user: str, namespaces: tuple[str, ...], args: PostgresArgs

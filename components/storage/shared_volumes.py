@@ -138,7 +138,7 @@ class SharedVolumes(Component):
             name=purpose,
             purpose=purpose,
             namespace=namespace,
-            claim=claim.metadata.name,
+            claim=claim,
             access_mode=volume.access_mode,
             storage_class=volume.storage_class,
             size_gib=volume.size_gib,

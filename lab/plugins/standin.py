@@ -169,16 +169,17 @@ class StandIn:
         """The description of a type.
 
         Args:
-            token: Type token.
+            token: Type token; the SDK hands over the types of its parents too, joined by ``$``.
 
         Raises:
             StandInError: The stand-in has no such type.
         """
+        own = token.rsplit("$", 1)[-1]
         for item in self.types:
-            if item.token == token:
+            if item.token == own:
                 return item
         known = ", ".join(item.token.rsplit(":", 1)[1] for item in self.types)
-        raise StandInError(f"the LAB stand-in of provider {self.package} has no {token}; it has: {known}")
+        raise StandInError(f"the LAB stand-in of provider {self.package} has no {own}; it has: {known}")
 
 
 def _is_kind(value: object, kind: str) -> bool:

@@ -1,5 +1,7 @@
 """What a program registered, and the assertions on it."""
 
+import difflib
+import pprint
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -87,19 +89,20 @@ class Recording:
     ) -> Recorded:
         """Compare every input of one resource, and its parent when given; returns it for its options."""
         found = self.one(type_, name)
-        assert found.inputs == inputs
+        _assert_same(f"inputs of {type_} {name!r}", found.inputs, inputs)
         if parent is not None:
-            assert found.parent == parent
+            _assert_same(f"parent of {type_} {name!r}", found.parent, parent)
         return found
 
     def assert_counts(self, counts: Mapping[str, int]) -> None:
         """Seal the run: exactly these types, exactly this often."""
-        assert dict(Counter(resource.type for resource in self.resources)) == dict(counts)
+        found = Counter(resource.type for resource in self.resources)
+        _assert_same("resource counts", dict(sorted(found.items())), dict(sorted(counts.items())))
 
     def assert_secrets(self, *paths: tuple[str, str]) -> None:
         """Exactly these inputs are secret: pairs of logical name and path."""
         found = {(resource.name, path) for resource in self.resources for path in resource.secret_paths}
-        assert found == set(paths)
+        _assert_same("secret inputs", sorted(found), sorted(paths))
 
     def assert_no_clear(self, *values: str) -> None:
         """None of these values is in an input outside the marked secrets, nor in a name."""
@@ -109,6 +112,14 @@ class Recording:
                 assert not any(value in text for text in texts), (
                     f"a secret is in the clear in {resource.name}"
                 )
+
+
+def _assert_same(what: str, found: Any, expected: Any) -> None:
+    """A difference line by line; pytest rewrites the assertions of test files only."""
+    if found != expected:
+        wanted, there = (pprint.pformat(value, width=100).splitlines() for value in (expected, found))
+        lines = difflib.unified_diff(wanted, there, "expected", "found", lineterm="")
+        raise AssertionError("\n".join((f"{what} differ", *lines)))
 
 
 def _clear_texts(value: Any, path: str, secret_paths: set[str]) -> list[str]:

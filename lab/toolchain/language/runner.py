@@ -5,6 +5,7 @@ environment, so that no secret is ever an argument. Ends with 0, or with 32 when
 """
 
 import argparse
+import json
 import os
 import signal
 import sys
@@ -128,6 +129,10 @@ def _configure(arguments: argparse.Namespace) -> None:
             dry_run=arguments.dry_run,
             root_directory=arguments.root,
         )
+    )
+    # the SDK reads values from the environment by itself, but not which of them are secret
+    pulumi.runtime.set_all_config(
+        json.loads(os.environ["PULUMI_CONFIG"]), json.loads(os.environ["PULUMI_CONFIG_SECRET_KEYS"])
     )
 
 

@@ -61,7 +61,7 @@ def test_a_node_says_what_the_catalogue_says(preview: bool) -> None:
     recording = run(lambda: SimulatedGpuPool("a100", _args()) and None, preview=preview)
     resources = {
         "cpu": "256",
-        "memory": "2048Gi",
+        "memory": "2Ti",
         "ephemeral-storage": "30720G",
         "pods": "110",
         "nvidia.com/gpu": "8",

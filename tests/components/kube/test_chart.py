@@ -9,7 +9,7 @@ import pytest
 from components.contracts import ClusterAccess
 from components.core import ArgsError
 from components.kube import ChartRelease, ChartReleaseArgs, ChartSource, NotReadyError, Readiness, split_image
-from components.kube.readiness import Gate, judged, server_dry_run
+from components.kube.readiness import Gate, judged, rolled_out, server_dry_run
 from tests.harness import run
 from tests.harness.samples import ACCESS
 
@@ -74,6 +74,7 @@ def test_the_gate_holds_back_the_release_and_can_hold_back_custom_resources() ->
     recording = run(lambda: gates.append(ChartRelease("widget", _args(readiness=_readiness())).gate))
     hooks = recording.one(RELEASE, "widget-release").options.hooks
     assert hooks == {"after_create": ("widget-answers",), "after_update": ("widget-answers",)}
+    assert recording.one(RELEASE, "widget-release").inputs["skipAwait"] is True
     (gate,) = gates
     assert gate is not None
     assert [hook.name for hook in gate.before_create or []] == ["widget-answers"]  # type: ignore[union-attr]
@@ -125,6 +126,30 @@ def test_a_refusal_by_the_webhook_is_an_answer_and_a_failure_to_ask_it_is_not(
     status: int, body: str, answer: str | None
 ) -> None:
     assert judged(status, body) == answer
+
+
+@pytest.mark.parametrize(
+    ("status", "answer"),
+    [
+        ({"observed_generation": 2, "updated_replicas": 2, "available_replicas": 2}, None),
+        (
+            {"observed_generation": 1, "updated_replicas": 2, "available_replicas": 2},
+            "the newest revision is not seen yet",
+        ),
+        (
+            {"observed_generation": 2, "updated_replicas": 1, "available_replicas": 2},
+            "1 of 2 pods are updated and available",
+        ),
+        (
+            {"observed_generation": 2, "updated_replicas": 2, "available_replicas": None},
+            "0 of 2 pods are updated and available",
+        ),
+        ({"observed_generation": None}, "the newest revision is not seen yet"),
+    ],
+)
+def test_pods_of_an_old_revision_do_not_count(status: dict[str, Any], answer: str | None) -> None:
+    deployment = {"metadata": {"generation": 2}, "spec": {"replicas": 2}, "status": status}
+    assert rolled_out(deployment) == answer
 
 
 @pytest.mark.parametrize("kubeconfig", ["/no/such/file", '{"kind": "Config"}'])

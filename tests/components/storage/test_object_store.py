@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from components.contracts import ServiceEndpoint
 from components.core import ArgsError
 from components.kube import Pods
 from components.storage import ObjectStore, ObjectStoreArgs
@@ -58,6 +59,19 @@ def test_the_contract_is_what_readers_need() -> None:
         "secret": "object-store-credentials",
         "keys": {"access_key_id": "access-key-id", "secret_access_key": "secret-access-key"},
     }
+
+
+def test_the_service_says_how_to_reach_it() -> None:
+    found: list[ServiceEndpoint] = []
+    recording = run(lambda: found.append(ObjectStore("store", arguments()).service), made=MADE)
+    assert (found[0].namespace, found[0].port, found[0].health_path, found[0].auth) == (
+        "data",
+        7070,
+        "/healthz",
+        "S3 signature",
+    )
+    service = recording.one("kubernetes:core/v1:Service", "store-gateway-service").inputs
+    assert (service["metadata"]["name"], service["spec"]["type"]) == ("object-store", "ClusterIP")
 
 
 def test_nothing_else_is_created() -> None:
@@ -251,6 +265,7 @@ def test_a_preview_shows_the_same_objects() -> None:
         ({"bucket": "MLflow"}, "bucket: got 'MLflow'"),
         ({"bucket": "ab"}, "bucket: got 'ab'"),
         ({"bucket": "a/../b"}, "bucket: got 'a/../b'"),
+        ({"bucket": "mlflow\n"}, "bucket: got 'mlflow"),
         ({"size_gib": 0}, "size_gib: got 0"),
         ({"app": "Object_Store"}, "app: got 'Object_Store'"),
         ({"namespace": ""}, "namespace: got ''"),

@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from components.contracts import ServiceEndpoint
 from components.core import ArgsError
 from components.storage import Postgres, PostgresArgs
 from components.storage.postgres import databases_script
@@ -52,6 +53,19 @@ def test_each_database_has_an_endpoint() -> None:
         "mlflow": ["postgres.data.svc", 5432, "mlflow", "postgres-role", False],
         "mlflow_auth": ["postgres.data.svc", 5432, "mlflow_auth", "postgres-role", False],
     }
+
+
+def test_the_service_says_how_to_reach_it() -> None:
+    found: list[ServiceEndpoint] = []
+    recording = run(lambda: found.append(Postgres("postgres", arguments()).service), made=MADE)
+    assert (found[0].namespace, found[0].port, found[0].health_path, found[0].auth) == (
+        "data",
+        5432,
+        "",
+        "scram-sha-256",
+    )
+    service = recording.one("kubernetes:core/v1:Service", "postgres-server-service").inputs
+    assert (service["metadata"]["name"], service["spec"]["type"]) == ("postgres", "ClusterIP")
 
 
 def test_nothing_else_is_created() -> None:
@@ -229,6 +243,18 @@ def test_only_its_clients_reach_it() -> None:
     assert egress["metadata"]["namespace"] == "mlops"
 
 
+def test_a_new_role_password_restarts_the_server() -> None:
+    def digest(made: str) -> str:
+        recording = run(
+            lambda: Postgres("postgres", arguments()).databases["mlflow"].host,
+            made={PASSWORD: {"result": made}},
+        )
+        template = recording.one(STATEFUL_SET, "postgres-server-statefulset").inputs["spec"]["template"]
+        return str(template["metadata"]["annotations"]["gpu-platform/content"])
+
+    assert digest("old") == digest("old") != digest("new")
+
+
 def test_two_servers_live_side_by_side() -> None:
     def program() -> None:
         Postgres("one", arguments())
@@ -253,6 +279,7 @@ def test_a_preview_shows_the_same_objects() -> None:
     [
         ({"role": "postgres"}, "role: got 'postgres'"),
         ({"role": "ml'; DROP"}, "role: got"),
+        ({"role": "mlflow\n"}, "role: got"),
         ({"databases": ()}, "databases: got nothing"),
         ({"databases": ("MLflow",)}, "databases: got 'MLflow'"),
         ({"size_gib": -1}, "size_gib: got -1"),

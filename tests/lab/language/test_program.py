@@ -69,11 +69,14 @@ def test_configuration_and_the_names_of_its_secrets_arrive(workspace: Workspace)
         """
         import pulumi
         import sys
+        from pulumi.runtime.config import is_config_secret
         config = pulumi.Config()
         pulumi.export("plain", config.require("plain"))
         pulumi.export("table", config.require_object("table"))
         pulumi.export("token", config.require_secret("token"))
         pulumi.export("argv", sys.argv[1:])
+        names = ("plain", "table", "token")
+        pulumi.export("secret", [name for name in names if is_config_secret(f"tiny:{name}")])
         """
     )
     output = workspace.up().output
@@ -82,6 +85,7 @@ def test_configuration_and_the_names_of_its_secrets_arrive(workspace: Workspace)
         "table": {"rows": [7]},
         "token": "hush-hush",
         "argv": [],
+        "secret": ["token"],
     }
     assert "hush-hush" not in output
     assert "hush-hush" not in workspace.exported()
@@ -179,7 +183,10 @@ def test_ctrl_c_ends_a_waiting_program_quietly(workspace: Workspace, wait: str) 
         f"""
         import asyncio, os, pathlib, pulumi, time
         pathlib.Path("pid").write_text(str(os.getpid()))
-        {wait}
+        try:
+            {wait}
+        finally:
+            pathlib.Path("cleaned").write_text(str(pathlib.Path("pid").is_file()))
         """
     )
     process = workspace.start("up", "--yes", "--skip-preview")
@@ -191,6 +198,7 @@ def test_ctrl_c_ends_a_waiting_program_quietly(workspace: Workspace, wait: str) 
     output, _ = process.communicate(timeout=60)
     assert process.returncode != 0
     assert time.monotonic() - began < 10
+    assert (workspace.directory / "cleaned").is_file()
     assert "update canceled" in output
     for noise in ("Traceback", "KeyboardInterrupt", "never retrieved", "was destroyed"):
         assert noise not in output

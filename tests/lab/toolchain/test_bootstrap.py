@@ -86,7 +86,7 @@ def checkout(tmp_path: Path) -> Checkout:
     return Checkout(tmp_path)
 
 
-def test_made_once_then_silent_then_exactly_what_new_pins_say(checkout: Checkout) -> None:
+def test_made_once_then_silent_then_exactly_what_new_pins_say_or_told(checkout: Checkout) -> None:
     code, output = checkout.run()
     assert code == 0
     assert "making .venv with Python" in output
@@ -108,6 +108,18 @@ def test_made_once_then_silent_then_exactly_what_new_pins_say(checkout: Checkout
     assert "making .venv" not in output
     assert "removing 2 packages" in output
     assert checkout.versions() == {"gamma": "2.0"}
+
+    checkout.write("requirements.txt", "alpha==3.0\n")
+    checkout.write("constraints.txt", "")
+    code, output = checkout.run()
+    assert code == 1
+    assert "error: the Python packages cannot be installed\n  where: requirements-dev.txt" in output
+    assert "No matching distribution found for alpha==3.0" in output
+    assert "Traceback" not in output
+    checkout.write("requirements.txt", "beta==2.0\n")
+    checkout.write("constraints.txt", "beta==2.0\n")
+    assert checkout.run()[0] == 0
+    assert checkout.versions() == {"beta": "2.0"}
 
 
 def test_the_lock_is_resolved_afresh(checkout: Checkout) -> None:
@@ -135,18 +147,6 @@ def test_two_runs_at_once_and_one_killed_converge(checkout: Checkout) -> None:
     assert checkout.versions() == {"alpha": "1.0", "beta": "1.0"}
     assert not unfinished.exists()
     assert checkout.run() == (0, "")
-
-
-def test_pins_that_cannot_be_had_are_told_and_tried_again(checkout: Checkout) -> None:
-    checkout.write("requirements.txt", "alpha==3.0\n")
-    checkout.write("constraints.txt", "")
-    code, output = checkout.run()
-    assert code == 1
-    assert "error: the Python packages cannot be installed\n  where: requirements-dev.txt" in output
-    assert "No matching distribution found for alpha==3.0" in output
-    assert "Traceback" not in output
-    checkout.write("requirements.txt", "alpha==1.0\n")
-    assert checkout.run()[0] == 0
 
 
 def test_a_cache_that_cannot_be_written_and_a_missing_file_are_told(checkout: Checkout) -> None:
