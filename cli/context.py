@@ -98,7 +98,7 @@ def _run_patiently(
         stdout=pipe,
         stderr=pipe,
         text=True,
-        preexec_fn=ends_with_parent(signal.SIGINT),
+        preexec_fn=ends_with_parent(signal.SIGINT),  # noqa: PLW1509 - it only calls prctl
     ) as process:
         try:
             out, err = process.communicate()

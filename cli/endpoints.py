@@ -74,7 +74,8 @@ def describe(ctx: Context) -> str:
     for name, pool in outputs["pools"].items():
         simulated = ", simulated: placement is real, work is not" if pool["simulated"] else ""
         lines.append(
-            f"  {name}: {pool['nodes']} nodes, {pool['gpus']} x {pool['product']}, {pool['fabric']}{simulated}"
+            f"  {name}: {pool['nodes']} nodes, {pool['gpus']} x {pool['product']}, "
+            f"{pool['fabric']}{simulated}"
         )
     lines.append("queues")
     for name, queue in outputs["queues"].items():

@@ -42,7 +42,7 @@ def recover(ctx: Context, progress: Progress) -> None:
                 "another Pulumi run holds the stack",
                 where=str(lock.path),
                 why=f"process {lock.pid} on {lock.hostname}",
-                fix="wait for it to end; if you know that it is gone: pulumi cancel --yes (after `make shell`)",
+                fix="wait for it to end; if it is gone for sure, `pulumi cancel --yes` (see `make shell`)",
             )
         progress.step(f"clearing the lock of dead process {lock.pid}")
         lock.path.unlink(missing_ok=True)
@@ -71,7 +71,7 @@ def pending_operations(ctx: Context) -> list[Mapping[str, Any]]:
             "the stack's state can't be read",
             where=str(ctx.paths.backend),
             why=result.stderr.strip(),
-            fix="restore the newest good file of .pulumi/backups below that directory with `pulumi stack import`",
+            fix="`pulumi stack import` the newest good file of .pulumi/backups there (see `make shell`)",
         )
     deployment = json.loads(result.stdout).get("deployment") or {}
     operations: list[Mapping[str, Any]] = deployment.get("pending_operations") or []

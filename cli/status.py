@@ -7,7 +7,7 @@ from typing import Any
 
 from kubernetes import client
 from rich.console import Console
-from rich.table import Table
+from rich.markup import escape
 from urllib3.exceptions import HTTPError
 
 from cli.context import Context
@@ -15,7 +15,6 @@ from cli.endpoints import answers
 from cli.exits import Exit, Stop
 from cli.kube import api_client
 from lab import api as lab_api
-from lab.cluster import ComponentStatus
 
 _KUEUE = ("kueue.x-k8s.io", "v1beta2")
 
@@ -76,7 +75,7 @@ def collect(ctx: Context) -> list[Row]:
     return rows
 
 
-def _component(part: ComponentStatus) -> str:
+def _component(part: lab_api.ComponentStatus) -> str:
     restarts = f", restarted {part.restarts} times" if part.restarts else ""
     return f"{part.detail}{restarts}"
 
@@ -142,9 +141,10 @@ def _reason(error: Exception) -> str:
 
 
 def _show(rows: list[Row]) -> None:
-    table = Table(box=None, pad_edge=False)
-    for column in ("", "kind", "name", "detail"):
-        table.add_column(column)
+    console = Console(highlight=False, soft_wrap=True)
+    kind_width = max((len(row.kind) for row in rows), default=0)
+    name_width = max((len(row.name) for row in rows), default=0)
     for row in rows:
-        table.add_row("[green]ok[/]" if row.healthy else "[red]FAILS[/]", row.kind, row.name, row.detail)
-    Console(highlight=False, soft_wrap=True).print(table)
+        mark = "[green]ok   [/]" if row.healthy else "[red]FAILS[/]"
+        line = f"{row.kind:{kind_width}}  {row.name:{name_width}}  {row.detail}"
+        console.print(f"{mark} {escape(line)}")

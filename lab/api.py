@@ -5,7 +5,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from lab import pins
-from lab.cluster import ComponentStatus, Programs, load_images
+from lab.cluster import ComponentStatus, Programs
 from lab.cluster import down as cluster_down
 from lab.cluster import status as cluster_status
 from lab.cluster import up as cluster_up
@@ -18,7 +18,17 @@ from lab.toolchain.debian import ensure_debian
 from lab.toolchain.go import ensure_tools
 from lab.toolchain.install import install, pulumi_environment
 
-__all__ = ["down", "exclusive", "pulumi_environment", "start", "status", "stop", "toolchain"]
+__all__ = [
+    "ComponentStatus",
+    "down",
+    "exclusive",
+    "prepare",
+    "pulumi_environment",
+    "start",
+    "status",
+    "stop",
+    "toolchain",
+]
 
 _NODE_TOOLS = (
     "kube-apiserver",
@@ -29,6 +39,8 @@ _NODE_TOOLS = (
     "kubectl",
     "kwok",
 )
+# All a cluster of the user's own needs from the toolchain.
+_CLIENT_TOOLS = ("pulumi", "pulumi-resource-kubernetes", "helm", "kubectl")
 
 
 @contextmanager
@@ -38,27 +50,37 @@ def exclusive(paths: Paths, purpose: str) -> Iterator[None]:
         yield
 
 
-def toolchain(paths: Paths, progress: Progress) -> Mapping[str, Path]:
-    """Build or find every program, chart and Debian package; lay out Pulumi's home."""
+def toolchain(paths: Paths, progress: Progress) -> None:
+    """Only what a cluster of the user's own needs: Pulumi with its plug-ins, helm, kubectl."""
+    progress.enter("toolchain")
+    install(paths, ensure_tools(paths, _CLIENT_TOOLS, progress), progress)
+
+
+def prepare(paths: Paths, progress: Progress) -> tuple[Programs, Mapping[str, Path]]:
+    """Programs, charts and images of the lab, each only as far as it is missing.
+
+    Returns:
+        What the node runs, and the image archives by name.
+    """
     progress.enter("toolchain")
     programs = ensure_tools(paths, pins.load().tools, progress)
+    debian = ensure_debian(paths, "node", progress)
     ensure_charts(paths, progress)
     install(paths, programs, progress)
-    return programs
-
-
-def start(paths: Paths, progress: Progress) -> None:
-    """Toolchain, images and cluster, each only as far as it is missing."""
-    programs = toolchain(paths, progress)
-    debian = ensure_debian(paths, "node", progress)
     progress.enter("images")
     archives = ensure_images(paths, programs, progress)
-    progress.enter("cluster")
     node = Programs(
         go={name: programs[name] for name in _NODE_TOOLS},
         debian=debian,
         kwok_stages=kwok_stages(paths),
     )
+    return node, archives
+
+
+def start(paths: Paths, progress: Progress) -> None:
+    """Prepare and start the cluster, or repair it."""
+    node, archives = prepare(paths, progress)
+    progress.enter("cluster")
     cluster_up(paths, node, progress, archives)
 
 
@@ -77,6 +99,3 @@ def down(paths: Paths, progress: Progress) -> None:
 def status(paths: Paths) -> list[ComponentStatus]:
     """The cluster's components, failures first."""
     return cluster_status(paths)
-
-
-_ = load_images

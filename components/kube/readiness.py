@@ -10,6 +10,7 @@ gate. When such a hook fails the resource is kept as created, and the hook does 
 """
 
 import asyncio
+import json
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -23,6 +24,7 @@ from components.core import check_not_empty, check_positive, raise_problems
 DEFAULT_TIMEOUT_SECONDS = 180
 DEFAULT_INTERVAL_SECONDS = 2
 _REQUEST_TIMEOUT_SECONDS = 10
+_ANSWER_LENGTH = 400
 _ALREADY_EXISTS = 409
 _REFUSED_BY_WEBHOOK = "denied the request"
 
@@ -174,4 +176,13 @@ def judged(status: int | None, body: str) -> str | None:
     """
     if status == _ALREADY_EXISTS or _REFUSED_BY_WEBHOOK in body:
         return None
-    return f"{status} {' '.join(body.split())[:300]}"
+    return f"{status} {' '.join(_message(body).split())[:_ANSWER_LENGTH]}"
+
+
+def _message(body: str) -> str:
+    """The text inside a Kubernetes Status; anything else as it is."""
+    try:
+        status = json.loads(body)
+    except ValueError:
+        return body
+    return str(status.get("message") or body) if isinstance(status, dict) else body

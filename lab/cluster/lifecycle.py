@@ -16,7 +16,14 @@ from lab.cluster import addons, cgroups, configs, images, mounts, node, pki, vie
 from lab.cluster import network as links
 from lab.cluster.health import status
 from lab.cluster.lock import lab_lock
-from lab.cluster.processes import Identity, identify, send, wait_gone, write_atomically
+from lab.cluster.processes import (
+    Identity,
+    identify,
+    send,
+    wait_gone,
+    with_arguments,
+    write_atomically,
+)
 from lab.cluster.records import Cluster, Network, Programs
 from lab.cluster.shell import run, succeeds
 from lab.errors import LabError
@@ -98,9 +105,23 @@ def down(
         if keep_data:
             return
         progress.step("data")
-        shutil.rmtree(paths.cluster, ignore_errors=True)
+        _remove_tree(paths.cluster)
         paths.kubeconfig.unlink(missing_ok=True)
         (paths.run / "cluster.json").unlink(missing_ok=True)
+
+
+def _remove_tree(directory: Path) -> None:
+    try:
+        shutil.rmtree(directory)
+    except FileNotFoundError:
+        return
+    except OSError as error:
+        raise LabError(
+            "the cluster's data cannot be removed",
+            where=str(error.filename or directory),
+            why=error.strerror or str(error),
+            fix="free it (mount, lsof), then run make down again",
+        ) from error
 
 
 def _check(cluster: Cluster) -> None:
@@ -200,9 +221,13 @@ def _end(paths: Paths, progress: Progress, ours: Network, *, orderly: bool) -> N
         wait_gone(holding, 10)
         if inside is not None:
             wait_gone(inside, 10)
-    for member in _own_members(paths, ours):
-        send(member, signal.SIGKILL)
-        wait_gone(member, 10)
+    # A supervisor that an interrupted `up` has only just begun is not yet recorded.
+    for left in [
+        *with_arguments("lab.cluster.supervisor", str(paths.run / "cluster.json")),
+        *_own_members(paths, ours),
+    ]:
+        send(left, signal.SIGKILL)
+        wait_gone(left, 10)
     links.remove(ours)
     cgroups.remove(cgroups.detect(), ours.name)
     for name in ("supervisor.json", "components.json", "supervisor.lock"):

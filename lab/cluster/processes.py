@@ -124,6 +124,22 @@ def in_namespace(kind: str, reference: str, proc: Path = PROC) -> dict[int, int]
     return found
 
 
+def with_arguments(*wanted: str, proc: Path = PROC) -> list[Identity]:
+    """Processes whose command line has each of these as a whole argument."""
+    found = []
+    for entry in proc.iterdir():
+        if not entry.name.isdigit():
+            continue
+        try:
+            arguments = (entry / "cmdline").read_bytes().decode(errors="replace").split("\0")
+        except OSError:
+            continue
+        identity = identify(int(entry.name)) if set(wanted) <= set(arguments) else None
+        if identity is not None:
+            found.append(identity)
+    return found
+
+
 def write_atomically(path: Path, text: str, mode: int = 0o600) -> None:
     """Write a file so that readers see the old content or the new, never half of it."""
     path.parent.mkdir(parents=True, exist_ok=True)

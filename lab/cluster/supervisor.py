@@ -137,7 +137,9 @@ class Supervisor:
         signal.signal(signal.SIGCHLD, lambda *_: None)
         self.processes = [Process(component) for component in plan(self.cluster)]
         while not self.stopping:
-            self.turn(time.monotonic())
+            # A full disk or a program that is being replaced must not end the node.
+            with contextlib.suppress(OSError):
+                self.turn(time.monotonic())
             settled = all(process.healthy for process in self.processes)
             select.select([wake], [], [], 2.0 if settled else 0.2)
             with contextlib.suppress(BlockingIOError):
@@ -186,18 +188,24 @@ class Supervisor:
         log = self._log(process)
         bound_log(log)
         argv = list(process.component.argv)
-        process.pid = os.posix_spawn(
-            argv[0],
-            argv,
-            views.environment(self.cluster),
-            file_actions=[
-                (os.POSIX_SPAWN_OPEN, 0, "/dev/null", os.O_RDONLY, 0),
-                (os.POSIX_SPAWN_OPEN, 1, str(log), os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600),
-                (os.POSIX_SPAWN_DUP2, 1, 2),
-            ],
-            setpgroup=0,
-            setsigdef=[signal.SIGPIPE],
-        )
+        try:
+            process.pid = os.posix_spawn(
+                argv[0],
+                argv,
+                views.environment(self.cluster),
+                file_actions=[
+                    (os.POSIX_SPAWN_OPEN, 0, "/dev/null", os.O_RDONLY, 0),
+                    (os.POSIX_SPAWN_OPEN, 1, str(log), os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600),
+                    (os.POSIX_SPAWN_DUP2, 1, 2),
+                ],
+                setpgroup=0,
+                setsigdef=[signal.SIGPIPE],
+            )
+        except OSError as error:
+            process.failures += 1
+            process.due = now + backoff_seconds(process.failures)
+            process.detail = f"cannot be started: {error}"
+            return
         process.started, process.seen, process.next_probe = now, 0.0, now
         process.restarts += 1
         process.detail = "starting"

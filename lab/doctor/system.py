@@ -6,9 +6,9 @@ from lab.paths import Paths
 
 _GIB = 2**30
 # Measured on Debian 12, x86_64: docs/performance.md.
-COLD_CACHE_GIB = 26
-WARM_CACHE_GIB = 6
-STATE_GIB = 12
+COLD_CACHE_GIB = 20
+WARM_CACHE_GIB = 5
+STATE_GIB = 8
 MEMORY_GIB = 8
 CORES = 2
 

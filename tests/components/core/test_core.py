@@ -75,6 +75,8 @@ def test_all_problems_are_told_at_once_with_path_value_accepted_and_fix() -> Non
         "  - nodes: got 0; accepted: 1 or more; fix: raise it\n"
         "  - gpus: got 0; accepted: 1 or more; fix: raise it"
     )
+    with pytest.raises(ArgsError, match="1 problem"):
+        raise_problems("pool 'a'", problems[:1])
     raise_problems("pool 'a'", [])
 
 

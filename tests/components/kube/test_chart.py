@@ -120,6 +120,8 @@ def test_the_gate_is_bounded_and_names_what_it_waited_for_and_the_last_answer() 
         (403, 'admission webhook "v.kb.io" denied the request: no', None),
         (404, "page not\n  found", "404 page not found"),
         (500, "failed calling webhook", "500 failed calling webhook"),
+        (500, '{"kind": "Status", "message": "no endpoints"}', "500 no endpoints"),
+        (500, "[1]", "500 [1]"),
     ],
 )
 def test_a_refusal_by_the_webhook_is_an_answer_and_a_failure_to_ask_it_is_not(

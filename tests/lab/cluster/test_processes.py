@@ -8,7 +8,16 @@ import time
 from dataclasses import replace
 from pathlib import Path
 
-from lab.cluster.processes import Identity, alive, identify, read_identity, send, stat_fields, wait_gone
+from lab.cluster.processes import (
+    Identity,
+    alive,
+    identify,
+    read_identity,
+    send,
+    stat_fields,
+    wait_gone,
+    with_arguments,
+)
 
 SLEEP = [sys.executable, "-c", "import time; time.sleep(60)"]
 
@@ -52,3 +61,18 @@ def test_cut_off_records_are_none(tmp_path: Path) -> None:
         assert read_identity(path) is None
     path.write_text(Identity(pid=1, start_time=2, boot_id="b").to_json())
     assert read_identity(path) == Identity(pid=1, start_time=2, boot_id="b")
+
+
+def test_processes_are_found_by_whole_arguments_only() -> None:
+    code = "import time; print(flush=True); time.sleep(60)"
+    argv = [sys.executable, "-c", code, "mark-of-a-test", "second"]
+    with subprocess.Popen(argv, stdout=subprocess.PIPE) as process:
+        try:
+            assert process.stdout is not None
+            # Its command line is only there some time after the start.
+            process.stdout.readline()
+            assert [one.pid for one in with_arguments("mark-of-a-test", "second")] == [process.pid]
+            assert with_arguments("mark-of-a") == []
+            assert with_arguments("mark-of-a-test", "third") == []
+        finally:
+            process.kill()

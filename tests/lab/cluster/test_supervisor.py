@@ -7,9 +7,10 @@ import pytest
 
 from lab.cluster import probes
 from lab.cluster.components import Component
-from lab.cluster.supervisor import Process, backoff_seconds, bound_log, pod_processes
+from lab.cluster.supervisor import Process, Supervisor, backoff_seconds, bound_log, pod_processes
+from tests.lab.cluster.shapes import make_cluster
 
-COMPONENT = Component(name="kubelet", argv=("/bin/kubelet",), probe="http://127.0.0.1:1/healthz")
+COMPONENT = Component(name="kubelet", argv=("/nonexistent/kubelet",), probe="http://127.0.0.1:1/healthz")
 
 
 def test_backoff_grows_and_is_bounded() -> None:
@@ -74,6 +75,18 @@ def test_a_log_is_kept_once_and_begun_anew(tmp_path: Path) -> None:
         writer.write("z")
     assert log.read_text() == "z"
     assert (tmp_path / "kubelet.log.1").stat().st_size == 101
+
+
+def test_a_program_that_is_gone_is_told_and_tried_again(tmp_path: Path) -> None:
+    cluster = make_cluster(tmp_path)
+    cluster.paths.run.mkdir(parents=True)
+    cluster.paths.logs.mkdir()
+    supervisor = Supervisor(cluster, processes=[Process(COMPONENT)])
+    supervisor.turn(10.0)
+    (process,) = supervisor.processes
+    assert (process.pid, process.failures, process.due) == (0, 1, 11.0)
+    assert process.detail.startswith("cannot be started")
+    assert "cannot be started" in (cluster.paths.run / "components.json").read_text()
 
 
 def test_only_pods_of_the_lab_are_ended(tmp_path: Path) -> None:

@@ -10,7 +10,14 @@ import pytest
 from stacks.config import SettingProblem, SettingsError, Versions, load
 
 Found = Callable[..., tuple[SettingProblem, ...]]
-DELETE = object()
+
+
+class _Delete:
+    def __str__(self) -> str:
+        return "(left out)"
+
+
+DELETE = _Delete()
 
 
 def put(raw: dict[str, Any], path: str, value: object) -> dict[str, Any]:

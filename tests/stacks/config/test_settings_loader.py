@@ -34,6 +34,6 @@ def test_settings_of_the_current_stack(monkeypatch: pytest.MonkeyPatch, good: di
 def test_settings_that_are_none(monkeypatch: pytest.MonkeyPatch, value: str | None, shown: str) -> None:
     _configured(monkeypatch, value)
     with pytest.raises(
-        SettingsError, match=rf"settings of stack dev: 1 problem in the settings\n  .*got {shown};"
+        pulumi.RunError, match=rf"settings of stack dev: 1 problem in the settings\n  .*got {shown};"
     ):
         load_current()
