@@ -159,7 +159,7 @@ def cluster_queue_spec(args: GangQueueArgs) -> dict[str, Any]:
             "reclaimWithinCohort": "Never" if args.cohort is None else "Any",
             "borrowWithinCohort": {"policy": "Never"},
         },
-        "fairSharing": {"weight": 1},
+        "fairSharing": {"weight": count(1)},
         "stopPolicy": "None",
         "resourceGroups": [
             {

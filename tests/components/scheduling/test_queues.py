@@ -116,7 +116,7 @@ def test_a_queue_holds_its_part_of_each_pool(preview: bool) -> None:
             "reclaimWithinCohort": "Never",
             "borrowWithinCohort": {"policy": "Never"},
         },
-        "fairSharing": {"weight": 1},
+        "fairSharing": {"weight": "1"},
         "stopPolicy": "None",
         "resourceGroups": [
             {
