@@ -58,8 +58,14 @@ def destroy(ctx: Context, progress: Progress) -> None:
             "pulumi destroy failed",
             where=f"stack {ctx.env}",
             why="see the diagnostics above",
-            fix="run make down again; if the cluster is gone for good: make down FORCE=1",
+            fix="run make down again; if the cluster is gone for good: python -m cli down --force",
         )
+    # Without --preserve-config the settings file would go too.
+    _check(
+        ctx.pulumi("stack", "rm", "--yes", "--preserve-config", "--stack", ctx.env),
+        "stack rm",
+        f"stack {ctx.env}",
+    )
 
 
 def exists(ctx: Context) -> bool:

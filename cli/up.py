@@ -51,7 +51,7 @@ def down(ctx: Context, progress: Progress, *, force: bool) -> None:
                 raise
             progress.step("the stack resists; its objects end with the lab")
         if on_lab:
-            lab_api.down(ctx.paths, progress)
+            lab_api.down(ctx.paths, progress, forget_backend=not _other_stacks(ctx))
     progress.enter("done")
     progress.step("nothing of the environment is left on this machine but the cache")
 
@@ -69,3 +69,9 @@ def _destroy(ctx: Context, progress: Progress) -> None:
         progress.enter("stack")
     stack.prepare(ctx, progress)
     stack.destroy(ctx, progress)
+
+
+def _other_stacks(ctx: Context) -> bool:
+    """Whether the backend holds stacks of other environments, which must outlive this one's lab."""
+    found = sorted((ctx.paths.backend / ".pulumi" / "stacks").glob("*/*.json"))
+    return any(path.stem != ctx.env for path in found)

@@ -1,7 +1,5 @@
 """`python -m lab`: the lab by itself, for tests and for those who look inside."""
 
-from typing import Annotated
-
 import typer
 
 from lab import api, images
@@ -31,13 +29,11 @@ def start() -> None:
 
 
 @app.command()
-def stop(
-    delete: Annotated[bool, typer.Option("--delete", help="Delete the cluster's data too.")] = False,
-) -> None:
-    """Stop the cluster; its data stays unless told otherwise."""
+def stop() -> None:
+    """Stop the cluster and keep its data; `make down` deletes it."""
     paths = current()
     with api.exclusive(paths, "stop of the lab"):
-        (api.down if delete else api.stop)(paths, Progress())
+        api.stop(paths, Progress())
 
 
 @app.command()

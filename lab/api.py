@@ -1,5 +1,6 @@
 """The lab's public face: bring it up, take it down, look at it."""
 
+import shutil
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -16,7 +17,7 @@ from lab.progress import Progress
 from lab.toolchain.charts import ensure_charts, kwok_stages
 from lab.toolchain.debian import ensure_debian
 from lab.toolchain.go import ensure_tools
-from lab.toolchain.install import install, pulumi_environment
+from lab.toolchain.install import bin_directory, install, pulumi_environment
 
 __all__ = [
     "ComponentStatus",
@@ -90,10 +91,20 @@ def stop(paths: Paths, progress: Progress) -> None:
     cluster_down(paths, progress, keep_data=True)
 
 
-def down(paths: Paths, progress: Progress) -> None:
-    """End the cluster and everything it left on the host; the caches stay."""
+def down(paths: Paths, progress: Progress, *, forget_backend: bool) -> None:
+    """End the cluster and everything it left on the host; the caches and the logs stay.
+
+    Args:
+        paths: The lab's directories.
+        progress: Where steps are told.
+        forget_backend: Delete Pulumi's home and backend too; False while another stack lives there.
+    """
     progress.enter("cluster")
     cluster_down(paths, progress, keep_data=False)
+    shutil.rmtree(paths.charts, ignore_errors=True)
+    if forget_backend:
+        for directory in (paths.backend, paths.pulumi_home, bin_directory(paths)):
+            shutil.rmtree(directory, ignore_errors=True)
 
 
 def status(paths: Paths) -> list[ComponentStatus]:

@@ -30,7 +30,9 @@ def _create(manifest: dict[str, Any]) -> str:
 
 
 def _pods(job: str) -> list[dict[str, Any]]:
-    items: list[dict[str, Any]] = get("pods", "-n", JOBS, "-l", f"batch.kubernetes.io/job-name={job}")["items"]
+    items: list[dict[str, Any]] = get("pods", "-n", JOBS, "-l", f"batch.kubernetes.io/job-name={job}")[
+        "items"
+    ]
     return items
 
 
