@@ -38,6 +38,19 @@ def down(
 
 
 @app.command()
+def destroy(
+    env: Env = "dev",
+    yes: Annotated[bool, typer.Option("--yes", help="Confirm that all data of the stack is lost.")] = False,
+) -> None:
+    """Destroy the stack's resources and keep the lab; `up` builds them anew."""
+    from cli.up import destroy as run
+
+    if not yes:
+        typer.confirm(f"Destroy everything in stack {env}, its data included?", abort=True)
+    run(context(env), Progress())
+
+
+@app.command()
 def preview(env: Env = "dev") -> None:
     """Preview the stack under the policy pack."""
     from cli import stack

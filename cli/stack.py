@@ -1,6 +1,7 @@
 """The life of a stack: made, recovered, brought up, previewed, destroyed."""
 
 from cli.context import Context
+from cli.jobs import end_jobs
 from cli.recovery import recover
 from lab.errors import LabError
 from lab.progress import Progress
@@ -46,13 +47,15 @@ def preview(ctx: Context) -> int:
 
 
 def destroy(ctx: Context, progress: Progress) -> None:
-    """Destroy every resource of the stack and the stack itself.
+    """Destroy every resource of the stack; jobs first, since queues and volumes wait for them.
 
     Raises:
         LabError: Something resists; Pulumi has said what.
     """
+    end_jobs(ctx, progress)
     progress.step("pulumi destroy")
-    result = ctx.pulumi("destroy", "--yes", "--skip-preview", "--stack", ctx.env, show=True)
+    flags = ("--yes", "--skip-preview", "--suppress-progress")
+    result = ctx.pulumi("destroy", *flags, "--stack", ctx.env, show=True)
     if result.returncode != 0:
         raise LabError(
             "pulumi destroy failed",
@@ -60,12 +63,13 @@ def destroy(ctx: Context, progress: Progress) -> None:
             why="see the diagnostics above",
             fix="run make down again; if the cluster is gone for good: python -m cli down --force",
         )
-    # Without --preserve-config the settings file would go too.
-    _check(
-        ctx.pulumi("stack", "rm", "--yes", "--preserve-config", "--stack", ctx.env),
-        "stack rm",
-        f"stack {ctx.env}",
-    )
+
+
+def remove(ctx: Context) -> None:
+    """Remove the empty stack from the backend; its settings file stays."""
+    # Without --preserve-config Pulumi deletes the settings file too.
+    removed = ctx.pulumi("stack", "rm", "--yes", "--preserve-config", "--stack", ctx.env)
+    _check(removed, "stack rm", f"stack {ctx.env}")
 
 
 def exists(ctx: Context) -> bool:

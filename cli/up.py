@@ -56,6 +56,14 @@ def down(ctx: Context, progress: Progress, *, force: bool) -> None:
     progress.step("nothing of the environment is left on this machine but the cache")
 
 
+def destroy(ctx: Context, progress: Progress) -> None:
+    """Destroy the stack's resources and keep the lab."""
+    with lab_api.exclusive(ctx.paths, f"destroy of {ctx.env}"):
+        progress.enter("stack")
+        stack.prepare(ctx, progress)
+        stack.destroy(ctx, progress)
+
+
 def _destroy(ctx: Context, progress: Progress) -> None:
     if not ctx.paths.backend.is_dir() or not (ctx.paths.state / "bin" / "pulumi").exists():
         progress.step("no stack on this machine")
@@ -69,6 +77,7 @@ def _destroy(ctx: Context, progress: Progress) -> None:
         progress.enter("stack")
     stack.prepare(ctx, progress)
     stack.destroy(ctx, progress)
+    stack.remove(ctx)
 
 
 def _other_stacks(ctx: Context) -> bool:

@@ -183,9 +183,8 @@ def rewrite_constraints() -> None:
         if code:
             raise pip_failure(output)
         rows = [row["metadata"] for row in json.loads(read(report) or "{}")["install"]]
-    pins = [
-        f"{row['name']}=={row['version']}" for row in sorted(rows, key=lambda row: row["name"].casefold())
-    ]
+    rows.sort(key=lambda row: row["name"].casefold())
+    pins = [f"{row['name']}=={row['version']}" for row in rows]
     write(os.path.join(REPOSITORY, CONSTRAINTS), HEADER + "".join(f"{pin}\n" for pin in pins))
     say(f"{CONSTRAINTS}: {len(pins)} versions written")
 

@@ -14,9 +14,11 @@ _libc = ctypes.CDLL(None, use_errno=True)
 def ends_with_parent(signal_number: int = signal.SIGTERM) -> Callable[[], None]:
     """A ``preexec_fn``: the child gets the signal when this process dies, even by ``kill -9``."""
 
+    parent = os.getpid()
+
     def prepare() -> None:
         _libc.prctl(_PR_SET_PDEATHSIG, signal_number, 0, 0, 0)
-        if os.getppid() == 1:  # the parent died between fork and prctl
+        if os.getppid() != parent:  # it died between fork and prctl
             os.kill(os.getpid(), signal_number)
 
     return prepare

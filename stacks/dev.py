@@ -44,9 +44,10 @@ def deploy(settings: Settings) -> StackOutputs:
         access=access,
         provider=kubernetes_provider("cluster", access),
     )
-    namespaces = make_namespaces(site)
+    kueue = queueing.install(site)
+    namespaces = make_namespaces(site, jobs_after=() if kueue is None else (kueue,))
     pools = _pools(site)
-    queues = queueing.deploy(site, pools, namespaces)
+    queues = queueing.deploy(site, kueue, pools, namespaces)
     mounts = _volumes(site, namespaces)
     services = mlplatform.deploy(site, namespaces)
     samples = mlplatform.samples(site, namespaces, pools, queues)

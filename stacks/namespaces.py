@@ -1,6 +1,9 @@
 """The namespaces of an environment and what each is for."""
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+
+import pulumi
 
 from components.kube import ContainerDefaults, TenantNamespace, TenantNamespaceArgs
 from stacks.site import Site
@@ -41,21 +44,26 @@ class Namespaces:
     workbench: TenantNamespace
 
 
-def make_namespaces(site: Site) -> Namespaces:
-    """All four, each with pod security, quota and default deny."""
+def make_namespaces(site: Site, *, jobs_after: Sequence[pulumi.Resource]) -> Namespaces:
+    """All four, each with pod security, quota and default deny.
 
-    def make(name: str, quota: dict[str, str]) -> TenantNamespace:
+    Args:
+        site: Where.
+        jobs_after: What must outlive the jobs: the queue controller, which alone can let go of a queued job.
+    """
+
+    def make(name: str, quota: Mapping[str, str], *after: pulumi.Resource) -> TenantNamespace:
         return TenantNamespace(
             name.removeprefix("gpu-platform-"),
             TenantNamespaceArgs(
                 namespace=name, ownership=site.ownership, quota=quota, container_defaults=_DEFAULTS
             ),
-            opts=site.after(),
+            opts=site.after(*after),
         )
 
     return Namespaces(
         data=make(DATA, _SERVICE_QUOTA),
-        jobs=make(JOBS, _JOBS_QUOTA),
+        jobs=make(JOBS, _JOBS_QUOTA, *jobs_after),
         mlops=make(MLOPS, _SERVICE_QUOTA),
         workbench=make(WORKBENCH, _SERVICE_QUOTA),
     )

@@ -1,6 +1,5 @@
 """The providers of a stack: the one place that makes them."""
 
-import pulumi
 import pulumi_kubernetes as kubernetes
 
 from components.contracts import ClusterAccess
@@ -20,6 +19,8 @@ def kubernetes_provider(name: str, access: ClusterAccess) -> kubernetes.Provider
             context=access.context,
             cluster_identifier=access.identity,
             enable_server_side_apply=True,
+            # They have fixed names, and pods roll by digest: a change needs no replacement.
+            enable_config_map_mutable=True,
+            enable_secret_mutable=True,
         ),
-        opts=pulumi.ResourceOptions(),
     )

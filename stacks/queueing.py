@@ -16,33 +16,40 @@ from components.scheduling import (
     PoolShare,
     QueueRule,
 )
-from stacks.config import Settings
 from stacks.namespaces import JOBS, Namespaces
 from stacks.site import Site
 
 _SECONDS_PER_MINUTE = 60
 
 
-def deploy(site: Site, pools: Mapping[str, GpuPool], namespaces: Namespaces) -> Mapping[str, QueueRef]:
-    """Kueue, a flavor per pool, the queues and the rules of their jobs; nothing where there is no queue."""
-    settings, ownership = site.settings, site.ownership
-    if not settings.queues:
-        return {}
-    operator = KueueOperator(
+def install(site: Site) -> KueueOperator | None:
+    """Kueue; None where there is no queue."""
+    if not site.settings.queues:
+        return None
+    chart = site.settings.artifacts.charts["kueue"]
+    return KueueOperator(
         "kueue",
         KueueOperatorArgs(
-            ownership=ownership,
+            ownership=site.ownership,
             access=site.access,
-            source=_chart(settings),
-            image=settings.artifacts.images["kueue"],
+            source=ChartSource(chart=chart.chart, version=chart.version, repository=chart.repo),
+            image=site.settings.artifacts.images["kueue"],
         ),
         opts=site.after(),
     )
-    after_operator = site.after(operator)
+
+
+def deploy(
+    site: Site, operator: KueueOperator | None, pools: Mapping[str, GpuPool], namespaces: Namespaces
+) -> Mapping[str, QueueRef]:
+    """A flavor per pool, the queues and the rules of their jobs; nothing where there is no Kueue."""
+    if operator is None:
+        return {}
+    settings, ownership = site.settings, site.ownership
     flavors = GpuFlavors(
         "gpu",
         GpuFlavorsArgs(ownership=ownership, pools=tuple(pools.values()), gate=operator.gate),
-        opts=after_operator,
+        opts=site.after(operator),
     )
     after_flavors = site.after(operator, flavors, namespaces.jobs)
     queues = {
@@ -82,8 +89,3 @@ def deploy(site: Site, pools: Mapping[str, GpuPool], namespaces: Namespaces) -> 
         opts=site.after(namespaces.jobs),
     )
     return queues
-
-
-def _chart(settings: Settings) -> ChartSource:
-    chart = settings.artifacts.charts["kueue"]
-    return ChartSource(chart=chart.chart, version=chart.version, repository=chart.repo)

@@ -6,7 +6,6 @@ from typing import Any
 import pulumi
 import pytest
 
-from stacks.config import SettingsError
 from stacks.config.loader import load_current
 
 
