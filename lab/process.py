@@ -13,7 +13,6 @@ _libc = ctypes.CDLL(None, use_errno=True)
 
 def ends_with_parent(signal_number: int = signal.SIGTERM) -> Callable[[], None]:
     """A ``preexec_fn``: the child gets the signal when this process dies, even by ``kill -9``."""
-
     parent = os.getpid()
 
     def prepare() -> None:
