@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from cli.narration import Narration
 from lab import api as lab_api
 from lab.errors import LabError
 from lab.paths import REPOSITORY, Paths, current
@@ -46,7 +47,7 @@ class Context:
 
         Args:
             args: Command and flags.
-            show: Let the output through instead of capturing it.
+            show: Let what is news through, all of it goes to a log; else it is only captured.
 
         Raises:
             LabError: The toolchain has no Pulumi yet.
@@ -60,7 +61,8 @@ class Context:
                 why="the toolchain stage hasn't run",
                 fix="make up",
             )
-        return _run_patiently([str(program), *args, "--non-interactive"], env, show=show)
+        log = self.paths.logs / f"pulumi-{args[0]}.log" if show else None
+        return _run_patiently([str(program), *args, "--non-interactive"], env, log)
 
     def outputs(self) -> Mapping[str, Any]:
         """The stack's outputs without secrets; empty when the stack was never brought up."""
@@ -86,26 +88,49 @@ def context(env: str) -> Context:
 
 
 def _run_patiently(
-    argv: list[str], env: Mapping[str, str], *, show: bool
+    argv: list[str], env: Mapping[str, str], log: Path | None
 ) -> subprocess.CompletedProcess[str]:
-    """Run to the end; on Ctrl-C let Pulumi, which got it too, finish what it does now."""
-    pipe = None if show else subprocess.PIPE
+    """Run to the end; on Ctrl-C let Pulumi, which got it too, finish what it does now.
+
+    Args:
+        argv: Program and arguments.
+        env: Whole environment.
+        log: Show the output as it comes, and keep all of it here; None captures it.
+    """
     with subprocess.Popen(
         argv,
         env=dict(env),
         cwd=REPOSITORY,
         stdin=subprocess.DEVNULL,
-        stdout=pipe,
-        stderr=pipe,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE if log is None else subprocess.STDOUT,
         text=True,
         preexec_fn=ends_with_parent(signal.SIGINT),  # noqa: PLW1509 - it only calls prctl
     ) as process:
         try:
-            out, err = process.communicate()
+            if log is None:
+                out, err = process.communicate()
+            else:
+                out, err = _narrate(process, log), ""
         except KeyboardInterrupt:
             try:
-                process.wait(timeout=INTERRUPT_GRACE_SECONDS)
+                process.communicate(timeout=INTERRUPT_GRACE_SECONDS)
             except subprocess.TimeoutExpired:
                 process.send_signal(signal.SIGINT)
             raise
-    return subprocess.CompletedProcess(argv, process.returncode, out or "", err or "")
+        process.wait()
+    return subprocess.CompletedProcess(argv, process.returncode, out, err)
+
+
+def _narrate(process: subprocess.Popen[str], log: Path) -> str:
+    narration = Narration()
+    log.parent.mkdir(parents=True, exist_ok=True)
+    lines: list[str] = []
+    with log.open("w") as kept:
+        for line in process.stdout or ():
+            kept.write(line)
+            kept.flush()
+            lines.append(line)
+            if narration.worth_telling(line):
+                print(line, end="", flush=True)
+    return "".join(lines)

@@ -31,7 +31,9 @@ def up(ctx: Context, progress: Progress) -> None:
         LabError: Settings, a policy or a resource refused; Pulumi has said which.
     """
     progress.step("pulumi up")
-    result = ctx.pulumi("up", "--yes", "--suppress-progress", "--stack", ctx.env, show=True)
+    result = ctx.pulumi(
+        "up", "--yes", "--suppress-progress", "--suppress-outputs", "--stack", ctx.env, show=True
+    )
     if result.returncode != 0:
         raise LabError(
             "pulumi up failed",
