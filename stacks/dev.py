@@ -10,6 +10,7 @@ from components.core import Ownership
 from components.storage import SharedVolumes, SharedVolumesArgs, VolumeArgs
 from stacks import mlplatform, queueing
 from stacks.config import LabCluster, Settings
+from stacks.config.fields import DEFAULT_CLASSES
 from stacks.namespaces import JOBS, Namespaces, make_namespaces
 from stacks.outputs import StackOutputs
 from stacks.providers import kubernetes_provider
@@ -17,9 +18,6 @@ from stacks.site import Site
 
 LAB_KUBECONFIG = "/var/lib/gpu-platform/kubeconfig"
 LAB_CONTEXT = "gpu-platform-lab"
-# The lab's two classes lie on different directories of its node, so one can fill without the other.
-DATASETS_CLASS = "standard"
-CHECKPOINTS_CLASS = "fast"
 
 
 def deploy(settings: Settings) -> StackOutputs:
@@ -68,7 +66,7 @@ def cluster_access(settings: Settings) -> ClusterAccess:
     cluster = settings.cluster
     if isinstance(cluster, LabCluster):
         return ClusterAccess(kubeconfig=LAB_KUBECONFIG, context=LAB_CONTEXT, identity=LAB_CONTEXT)
-    path = cluster.path or str(Path.home() / ".kube" / "config")
+    path = str(Path(cluster.path or "~/.kube/config").expanduser())
     return ClusterAccess(kubeconfig=path, context=cluster.context, identity=cluster.context)
 
 
@@ -102,12 +100,12 @@ def _volumes(site: Site, namespaces: Namespaces) -> tuple[StorageMount, ...]:
             ownership=site.ownership,
             datasets=VolumeArgs(
                 claim=datasets.claim,
-                storage_class=datasets.storage_class or DATASETS_CLASS,
+                storage_class=datasets.storage_class or DEFAULT_CLASSES["datasets"],
                 size_gib=datasets.size_gib,
             ),
             checkpoints=VolumeArgs(
                 claim=checkpoints.claim,
-                storage_class=checkpoints.storage_class or CHECKPOINTS_CLASS,
+                storage_class=checkpoints.storage_class or DEFAULT_CLASSES["checkpoints"],
                 size_gib=checkpoints.size_gib,
             ),
             protect=settings.kind != "dev",

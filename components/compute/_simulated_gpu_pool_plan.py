@@ -11,6 +11,7 @@ from components.kube import count, gibibytes, gigabytes
 
 POOL_LABEL = "gpu-platform/pool"
 FABRIC_LABEL = "gpu-platform/fabric"
+MULTI_NODE_LABEL = "gpu-platform/multi-node"
 NUMA_LABEL = "gpu-platform/numa-nodes"
 SIMULATED_LABEL = "gpu-platform/simulated"
 BLOCK_LABEL = "gpu-platform/topology-block"
@@ -63,7 +64,9 @@ def plan_nodes(pool: str, *, nodes: int, nodes_per_rack: int, racks_per_block: i
     return tuple(places)
 
 
-def node_labels(pool: str, place: NodePlace, server: Server, fabric: Fabric) -> dict[str, str]:
+def node_labels(
+    pool: str, place: NodePlace, server: Server, fabric: Fabric, *, multi_node_training: bool
+) -> dict[str, str]:
     """Labels as the kubelet, GPU Feature Discovery and the site would write them.
 
     Left out: what only a driver could say (``nvidia.com/cuda.*``), for there is none.
@@ -79,6 +82,7 @@ def node_labels(pool: str, place: NodePlace, server: Server, fabric: Fabric) -> 
         RACK_LABEL: place.rack,
         POOL_LABEL: pool,
         FABRIC_LABEL: fabric.key,
+        MULTI_NODE_LABEL: str(multi_node_training).lower(),
         NUMA_LABEL: str(server.numa_nodes),
         SIMULATED_LABEL: "true",
         "nvidia.com/gpu.present": "true",

@@ -94,7 +94,9 @@ def _node(args: SimulatedGpuPoolArgs, place: plan.NodePlace) -> dict[str, Any]:
         "metadata": ownership_metadata(
             args.ownership,
             name=place.name,
-            labels=plan.node_labels(args.pool, place, args.server, args.fabric),
+            labels=plan.node_labels(
+                args.pool, place, args.server, args.fabric, multi_node_training=args.multi_node_training
+            ),
             annotations=plan.node_annotations(),
         ),
         "spec": plan.node_spec(),

@@ -4,10 +4,11 @@ Each check takes the raw settings and yields what it finds, independent of all o
 """
 
 from collections import defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 
 from components.catalog import FABRICS, SERVERS, nearest
 from stacks.config.fields import (
+    DEFAULT_CLASSES,
     DEFAULT_LIMIT_MINUTES,
     DEFAULT_MAX_LIMIT_MINUTES,
     DEFAULT_NODES_PER_RACK,
@@ -117,15 +118,32 @@ def _time_limits(root: View) -> Iterator[SettingProblem]:
 
 
 def _separate_volumes(root: View) -> Iterator[SettingProblem]:
-    datasets, checkpoints = root.at("storage", "datasets"), root.at("storage", "checkpoints")
-    shared_class = checkpoints.at("storage_class")
-    if shared_class.text and shared_class.text == datasets.at("storage_class").text:
-        yield shared_class.problem(
+    volumes = {name: root.at("storage", name) for name in DEFAULT_CLASSES}
+    lab = root.at("cluster", "source").text != "kubeconfig"
+    classes = {
+        name: volume.at("storage_class").text or (DEFAULT_CLASSES[name] if lab else None)
+        for name, volume in volumes.items()
+    }
+    for name, volume in volumes.items():
+        if (
+            classes[name] is None
+            and isinstance(volume.raw, Mapping)
+            and volume.at("storage_class").raw is None
+        ):
+            yield volume.at("storage_class").problem(
+                "the name of a StorageClass of your cluster; only the lab has default ones",
+                f"set storage.{name}.storage_class (`kubectl get storageclass` lists them)",
+            )
+    checkpoints = volumes["checkpoints"]
+    if classes["checkpoints"] and classes["checkpoints"] == classes["datasets"]:
+        yield checkpoints.at("storage_class").problem(
             "another class than storage.datasets has: on one file system checkpoints starve data loading",
-            "name another StorageClass for one of the two, or leave it out",
+            "name another StorageClass for one of the two"
+            + (f" (left out: {', '.join(f'{k} {v}' for k, v in DEFAULT_CLASSES.items())})" if lab else ""),
+            value=repr(classes["checkpoints"]),
         )
     claim = checkpoints.at("claim").text or "checkpoints"
-    if claim == (datasets.at("claim").text or "datasets"):
+    if claim == (volumes["datasets"].at("claim").text or "datasets"):
         yield checkpoints.at("claim").problem(
             "another claim than storage.datasets has", "name two different claims", value=repr(claim)
         )

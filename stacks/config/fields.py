@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Annotated
 
 from pydantic import AfterValidator, Field, StrictBool, StrictInt, StrictStr
@@ -15,6 +16,8 @@ MAX_NODES = 1000
 MAX_SIZE_GIB = 65536
 MAX_MINUTES = 43200
 MAX_GPUS_PER_NODE = 16
+# The lab's two classes lie on different directories of its node, so that one can fill without the other.
+DEFAULT_CLASSES: Mapping[str, str] = MappingProxyType({"datasets": "standard", "checkpoints": "fast"})
 DEFAULT_LIMIT_MINUTES = 60
 DEFAULT_MAX_LIMIT_MINUTES = 1440
 # One scalable unit of NVIDIA's DGX SuperPOD: 32 nodes, four to a rack.

@@ -179,7 +179,7 @@ class DatasetVolumeSettings(Section):
     size_gib: SizeGib
     """Size, GiB."""
     storage_class: ClassName | None = None
-    """StorageClass; left out: one of its own. Never the checkpoints' class."""
+    """StorageClass, never the checkpoints' one; left out: `standard`, in the lab only."""
     claim: Slug = "datasets"
     """Name of the PersistentVolumeClaim."""
 
@@ -190,7 +190,7 @@ class CheckpointVolumeSettings(Section):
     size_gib: SizeGib
     """Size, GiB."""
     storage_class: ClassName | None = None
-    """StorageClass; left out: one of its own. Never the datasets' class."""
+    """StorageClass, never the datasets' one; left out: `fast`, in the lab only."""
     claim: Slug = "checkpoints"
     """Name of the PersistentVolumeClaim."""
 

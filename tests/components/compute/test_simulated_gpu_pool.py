@@ -84,6 +84,7 @@ def test_a_node_says_what_the_catalogue_says(preview: bool) -> None:
                     "gpu-platform/topology-rack": "a100-b1-r0",
                     "gpu-platform/pool": "a100",
                     "gpu-platform/fabric": "infiniband-hdr",
+                    "gpu-platform/multi-node": "false",
                     "gpu-platform/numa-nodes": "8",
                     "gpu-platform/simulated": "true",
                     "nvidia.com/gpu.present": "true",

@@ -155,7 +155,8 @@ def test_a_bad_setting_is_told_at_its_path_and_nowhere_else(
 
 
 def test_simulated_pools_need_the_lab(good: dict[str, Any], problems: Found) -> None:
-    found = problems(put(good, "cluster", {"source": "kubeconfig", "context": "mine"}))
+    own = _own_classes(good)
+    found = problems(put(own, "cluster", {"source": "kubeconfig", "context": "mine"}))
     assert [problem.path for problem in found] == ["pools"]
     assert found[0].value == "simulated pools a100, small"
     assert "KWOK" in found[0].accepted
@@ -166,14 +167,35 @@ def test_simulated_pools_need_the_lab(good: dict[str, Any], problems: Found) -> 
 def test_a_kubeconfig_needs_its_context(
     good: dict[str, Any], problems: Found, context: dict[str, Any]
 ) -> None:
-    raw = {**good, "cluster": {"source": "kubeconfig", **context}, "pools": {}, "queues": {}, "samples": {}}
+    rest: dict[str, Any] = {"pools": {}, "queues": {}, "samples": {}}
+    raw = {**_own_classes(good), "cluster": {"source": "kubeconfig", **context}, **rest}
     assert [problem.path for problem in problems(raw)] == ["cluster.context"]
 
 
-def test_datasets_and_checkpoints_never_share_a_class(good: dict[str, Any], problems: Found) -> None:
-    raw = put(
-        put(good, "storage/datasets/storage_class", "fast"), "storage/checkpoints/storage_class", "fast"
-    )
+def _own_classes(good: dict[str, Any]) -> dict[str, Any]:
+    named = put(good, "storage/datasets/storage_class", "nfs")
+    return put(named, "storage/checkpoints/storage_class", "lustre")
+
+
+def test_a_cluster_of_ones_own_has_no_default_classes(good: dict[str, Any], problems: Found) -> None:
+    rest: dict[str, Any] = {"pools": {}, "queues": {}, "samples": {}}
+    raw = {**good, "cluster": {"source": "kubeconfig", "context": "mine"}, **rest}
+    paths = ["storage.datasets.storage_class", "storage.checkpoints.storage_class"]
+    assert [problem.path for problem in problems(raw)] == paths
+
+
+@pytest.mark.parametrize(
+    ("datasets", "checkpoints"),
+    [("nfs", "nfs"), ("fast", None), (None, "standard")],
+    ids=["both named", "the default of checkpoints", "the default of datasets"],
+)
+def test_datasets_and_checkpoints_never_share_a_class(
+    good: dict[str, Any], problems: Found, datasets: str | None, checkpoints: str | None
+) -> None:
+    raw = good
+    for name, chosen in (("datasets", datasets), ("checkpoints", checkpoints)):
+        if chosen is not None:
+            raw = put(raw, f"storage/{name}/storage_class", chosen)
     assert [problem.path for problem in problems(raw)] == ["storage.checkpoints.storage_class"]
 
 

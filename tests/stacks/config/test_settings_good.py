@@ -19,7 +19,13 @@ DIGEST = "sha256:" + "0a" * 32
 
 def _kubeconfig(good: dict[str, Any], **artifacts: Any) -> dict[str, Any]:
     cluster = {"source": "kubeconfig", "context": "mine", "path": "~/.kube/other"}
-    return {**good, "cluster": cluster, "pools": {}, "queues": {}, "samples": {}, "artifacts": artifacts}
+    storage = {
+        **good["storage"],
+        "datasets": {"size_gib": 5, "storage_class": "nfs"},
+        "checkpoints": {"size_gib": 5, "storage_class": "lustre"},
+    }
+    rest = {"pools": {}, "queues": {}, "samples": {}, "artifacts": artifacts, "storage": storage}
+    return {**good, "cluster": cluster, **rest}
 
 
 def test_the_whole_result(good: dict[str, Any], versions: Versions) -> None:
