@@ -29,8 +29,10 @@ lock: ## constraints.txt rewritten from requirements
 check: venv ## format, lint, types, import table
 	@$(PYTHON) -m ruff format --check . && $(PYTHON) -m ruff check . && $(PYTHON) -m mypy . && .venv/bin/lint-imports
 test: venv ## all tests, starting what they need
+	@$(PYTHON) -m lab prepare
 	@$(PYTHON) -m pytest -m "not soak"
 test-unit: venv ## tests without engine, cluster or network
 	@$(PYTHON) -m pytest -m "not soak and not engine and not kube and not hosts" -n 2
-test-soak: venv ## kill matrices and long runs
+test-soak: venv ## kill matrices and long runs, seed printed
+	@$(PYTHON) -m lab prepare
 	@$(PYTHON) -m pytest -m soak

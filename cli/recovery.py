@@ -85,7 +85,8 @@ def _read_lock(path: Path) -> Lock | None:
         return None
     except ValueError:
         data = {}
-    return Lock(path=path, pid=int(data.get("pid", 0)), hostname=str(data.get("hostname", "")))
+    owner = data if isinstance(data, dict) else {}
+    return Lock(path=path, pid=int(owner.get("pid", 0)), hostname=str(owner.get("hostname", "")))
 
 
 def _is_pulumi(pid: int) -> bool:
