@@ -91,7 +91,11 @@ def describe(ctx: Context) -> str:
             f"    credentials: kubectl -n {namespace} get secret {secret} -o yaml "
             f"(keys {', '.join(service['credentials']['keys'].values())})",
         ]
-    lines += ["", "next: make smoke (sample jobs), make status, make shell (plain pulumi and kubectl)"]
+    lines += [
+        "",
+        'kubectl and pulumi in your shell: eval "$(make -s shell)"',
+        "next: make smoke, make status",
+    ]
     return "\n".join(lines)
 
 

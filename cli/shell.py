@@ -1,4 +1,4 @@
-"""`shell`: the one line after which plain `pulumi` works with the policy pack loaded."""
+"""`shell`: the one line after which plain `pulumi` (with the policy pack) and `kubectl` work."""
 
 import shlex
 
@@ -13,6 +13,8 @@ def shell_line(ctx: Context) -> str:
         **lab_api.pulumi_environment(ctx.paths),
         GUARDRAILS_VARIABLE: str(REPOSITORY / "policies"),
     }
+    if ctx.paths.kubeconfig.exists():
+        variables["KUBECONFIG"] = str(ctx.paths.kubeconfig)
     variables["PATH"] = f"{ctx.paths.state / 'bin'}:$PATH"
     assignments = (
         f'{name}="{value}"' if name == "PATH" else f"{name}={shlex.quote(value)}"
