@@ -3,15 +3,15 @@ ENV ?= dev
 PYTHON := .venv/bin/python
 BOOT := python3 lab/bootstrap.py
 
-.PHONY: help up down test test-unit test-soak check preview smoke status doctor shell validate schema lock venv clean
+.PHONY: help up down test test-unit test-soak check preview smoke status doctor shell validate schema lock venv
 help: ; @grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
 venv: ; @$(BOOT)
 up: venv ## virtualenv, toolchain, lab, stack, everything answering
 	@$(PYTHON) -m cli up --env $(ENV)
 down: venv ## stack destroyed, lab stopped, nothing left
 	@$(PYTHON) -m cli down --env $(ENV)
-preview: venv ## preview with the policy pack
-	@$(PYTHON) -m cli preview --env $(ENV)
+preview: venv ## preview with the policy pack; DIFF=1 shows every property
+	@$(PYTHON) -m cli preview --env $(ENV) $(if $(DIFF),--diff)
 smoke: venv ## sample jobs with pass criteria
 	@$(PYTHON) -m cli smoke --env $(ENV)
 status: venv ## names, failures first

@@ -2,7 +2,6 @@
 
 from typing import Annotated
 
-import click
 import typer
 
 from cli.context import context
@@ -51,13 +50,16 @@ def destroy(
 
 
 @app.command()
-def preview(env: Env = "dev") -> None:
+def preview(
+    env: Env = "dev",
+    diff: Annotated[bool, typer.Option("--diff", help="Show every property that changes.")] = False,
+) -> None:
     """Preview the stack under the policy pack."""
     from cli import stack
 
     found = context(env)
     stack.prepare_for_reading(found)
-    if stack.preview(found) != 0:
+    if stack.preview(found, diff=diff) != 0:
         raise Stop(Exit.FAILED)
 
 
@@ -119,12 +121,11 @@ def main() -> None:
     """Entry point: messages instead of tracebacks."""
     with told():
         try:
-            app(standalone_mode=False)
-        except click.ClickException as error:
-            error.show()
-            raise Stop(Exit.SETTINGS) from error
-        except click.exceptions.Abort as error:
-            raise KeyboardInterrupt from error
+            app()
+        except SystemExit as ended:
+            if ended.code == Exit.INTERRUPTED:
+                raise KeyboardInterrupt from None
+            raise
 
 
 if __name__ == "__main__":

@@ -2,12 +2,17 @@
 
 import json
 import os
+import re
 import signal
 import subprocess
+import threading
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+import yaml
 
 from cli.narration import Narration
 from lab import api as lab_api
@@ -18,6 +23,8 @@ from lab.process import ends_with_parent
 PROJECT = "gpu-platform"
 GUARDRAILS_VARIABLE = "PULUMI_OPTION_POLICY_PACK"
 INTERRUPT_GRACE_SECONDS = 60.0
+SILENCE_SECONDS = 20.0
+_ENV = re.compile(r"[a-z0-9][a-z0-9-]*")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,10 +44,42 @@ class Context:
         """The environment's settings."""
         return REPOSITORY / f"Pulumi.{self.env}.yaml"
 
+    @property
+    def on_lab(self) -> bool:
+        """Whether its settings put it on this machine's lab; if they can't be read, yes."""
+        try:
+            data = yaml.safe_load(self.settings_file.read_text())
+            source = data["config"][f"{PROJECT}:settings"]["cluster"]["source"]
+        except (OSError, yaml.YAMLError, KeyError, TypeError):
+            return True
+        return bool(source == "lab")
+
+    def variables(self) -> dict[str, str]:
+        """What is laid over a process's environment for Pulumi: toolchain, backend and the policy pack.
+
+        The published throw-away passphrase and the lab's backend serve the lab only; a cluster of the user's
+        own keeps the user's passphrase, and the user's backend where one is set.
+
+        Raises:
+            LabError: A cluster of the user's own, and no passphrase.
+        """
+        found = lab_api.pulumi_environment(self.paths)
+        if not self.on_lab:
+            del found["PULUMI_CONFIG_PASSPHRASE"]
+            if "PULUMI_BACKEND_URL" in os.environ:
+                del found["PULUMI_BACKEND_URL"]
+            if not os.environ.keys() & {"PULUMI_CONFIG_PASSPHRASE", "PULUMI_CONFIG_PASSPHRASE_FILE"}:
+                raise LabError(
+                    f"environment {self.env} has no passphrase",
+                    where=self.settings_file.name,
+                    why="its cluster is your own, so its secrets need a passphrase that isn't published",
+                    fix="export PULUMI_CONFIG_PASSPHRASE_FILE=<a file only you can read>",
+                )
+        return {**found, GUARDRAILS_VARIABLE: str(REPOSITORY / "policies")}
+
     def environment(self) -> dict[str, str]:
-        """Environment of every Pulumi call: the lab's toolchain, backend and the policy pack."""
-        lab = lab_api.pulumi_environment(self.paths)
-        return {**os.environ, **lab, GUARDRAILS_VARIABLE: str(REPOSITORY / "policies")}
+        """Environment of every Pulumi call."""
+        return {**os.environ, **self.variables()}
 
     def pulumi(self, *args: str, show: bool = False) -> subprocess.CompletedProcess[str]:
         """Run Pulumi on this environment's stack and wait, also through Ctrl-C.
@@ -62,7 +101,8 @@ class Context:
                 fix="make up",
             )
         log = self.paths.logs / f"pulumi-{args[0]}.log" if show else None
-        return _run_patiently([str(program), *args, "--non-interactive"], env, log)
+        narration = Narration(plans=args[0] == "preview")
+        return _run_patiently([str(program), *args, "--non-interactive"], env, log, narration)
 
     def outputs(self) -> Mapping[str, Any]:
         """The stack's outputs without secrets; empty when the stack was never brought up."""
@@ -76,19 +116,19 @@ class Context:
 def context(env: str) -> Context:
     """The context of an environment; refuses one without a settings file."""
     found = Context(env=env, paths=current())
-    if not found.settings_file.exists():
+    if not _ENV.fullmatch(env) or not found.settings_file.exists():
         names = sorted(path.name.split(".")[1] for path in REPOSITORY.glob("Pulumi.*.yaml"))
         raise LabError(
             f"no environment {env!r}",
-            where=found.settings_file.name,
-            why="the settings file doesn't exist",
+            where=f"Pulumi.{env}.yaml",
+            why="there is no such settings file",
             fix=f"use one of: {', '.join(names)} (make <target> ENV=<name>)",
         )
     return found
 
 
 def _run_patiently(
-    argv: list[str], env: Mapping[str, str], log: Path | None
+    argv: list[str], env: Mapping[str, str], log: Path | None, narration: Narration
 ) -> subprocess.CompletedProcess[str]:
     """Run to the end; on Ctrl-C let Pulumi, which got it too, finish what it does now.
 
@@ -96,6 +136,7 @@ def _run_patiently(
         argv: Program and arguments.
         env: Whole environment.
         log: Show the output as it comes, and keep all of it here; None captures it.
+        narration: What of it is worth showing.
     """
     with subprocess.Popen(
         argv,
@@ -111,8 +152,9 @@ def _run_patiently(
             if log is None:
                 out, err = process.communicate()
             else:
-                out, err = _narrate(process, log), ""
+                out, err = _narrate(process, log, narration), ""
         except KeyboardInterrupt:
+            print("\nfinishing what is under way; Ctrl-C again to stop it too", flush=True)
             try:
                 process.communicate(timeout=INTERRUPT_GRACE_SECONDS)
             except subprocess.TimeoutExpired:
@@ -122,15 +164,31 @@ def _run_patiently(
     return subprocess.CompletedProcess(argv, process.returncode, out, err)
 
 
-def _narrate(process: subprocess.Popen[str], log: Path) -> str:
-    narration = Narration()
+def _narrate(process: subprocess.Popen[str], log: Path, narration: Narration) -> str:
+    """Show what is news, keep everything in the log, and break long silences with what is waited for."""
     log.parent.mkdir(parents=True, exist_ok=True)
     lines: list[str] = []
-    with log.open("w") as kept:
-        for line in process.stdout or ():
-            kept.write(line)
-            kept.flush()
-            lines.append(line)
-            if narration.worth_telling(line):
-                print(line, end="", flush=True)
+    ended = threading.Event()
+    told_at = [time.monotonic()]
+
+    def break_silence() -> None:
+        while not ended.wait(1.0):
+            if time.monotonic() - told_at[0] >= SILENCE_SECONDS:
+                told_at[0] = time.monotonic()
+                print(f"    still waiting: {narration.latest or 'pulumi is starting'}", flush=True)
+
+    watcher = threading.Thread(target=break_silence, daemon=True)
+    watcher.start()
+    try:
+        with log.open("w") as kept:
+            for line in process.stdout or ():
+                kept.write(line)
+                kept.flush()
+                lines.append(line)
+                if narration.worth_telling(line):
+                    told_at[0] = time.monotonic()
+                    print(line, end="", flush=True)
+    finally:
+        ended.set()
+        watcher.join()
     return "".join(lines)

@@ -1,7 +1,8 @@
 """Services of the environment: whether they answer, and how to reach them."""
 
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
 from kubernetes import client
@@ -9,11 +10,13 @@ from urllib3.exceptions import HTTPError
 
 from cli.context import Context
 from cli.kube import api_client
+from cli.queues import queue_fault
 from lab.errors import LabError
 from lab.progress import Progress
 
 ANSWER_TIMEOUT_SECONDS = 300.0
 _POLL_SECONDS = 2.0
+_LOGIN_ROLES = ("username", "password", "access_key_id", "secret_access_key")
 
 
 def answers(api: client.CoreV1Api, service: Mapping[str, Any]) -> str:
@@ -36,19 +39,24 @@ def answers(api: client.CoreV1Api, service: Mapping[str, Any]) -> str:
 
 
 def wait_until_answering(ctx: Context, progress: Progress) -> None:
-    """Wait for every service, bounded; names the ones still silent.
+    """Wait for every service and queue, bounded; names the ones still silent.
 
     Raises:
-        LabError: Some service didn't answer in time.
+        LabError: Some service or queue didn't answer in time.
     """
     outputs = ctx.outputs()
-    api = client.CoreV1Api(api_client(ctx, outputs))
-    silent = dict(outputs.get("services", {}))
+    api = api_client(ctx, outputs)
+    core, custom = client.CoreV1Api(api), client.CustomObjectsApi(api)
+    silent: dict[str, Callable[[], str]] = {
+        name: partial(answers, core, service) for name, service in outputs.get("services", {}).items()
+    }
+    for name, queue in outputs.get("queues", {}).items():
+        silent[f"queue {name}"] = partial(queue_fault, custom, queue)
     reasons: dict[str, str] = {}
     deadline = time.monotonic() + ANSWER_TIMEOUT_SECONDS
     while silent and time.monotonic() < deadline:
         for name in sorted(silent):
-            reasons[name] = answers(api, silent[name])
+            reasons[name] = silent[name]()
             if not reasons[name]:
                 progress.step(f"{name} answers")
                 del silent[name]
@@ -81,21 +89,20 @@ def describe(ctx: Context) -> str:
     for name, queue in outputs["queues"].items():
         quota = ", ".join(f"{pool} {gpus} GPUs" for pool, gpus in queue["gpuQuota"].items())
         lines.append(f"  {name}: namespace {queue['namespace']}, {quota}")
-    lines.append("services")
+    lines += ["", 'pulumi and kubectl in your shell: eval "$(make -s shell)"', "", "services"]
     for name, service in outputs["services"].items():
-        namespace, secret = service["namespace"], service["credentials"]["secret"]
+        namespace, port, secret = service["namespace"], service["port"], service["credentials"]["secret"]
         lines += [
-            f"  {name}: {service['service']}.{namespace}.svc:{service['port']} (login: {service['auth']})",
-            f"    from here: kubectl -n {namespace} port-forward service/{service['service']} "
-            f"{service['port']}:{service['port']}",
-            f"    credentials: kubectl -n {namespace} get secret {secret} -o yaml "
-            f"(keys {', '.join(service['credentials']['keys'].values())})",
+            f"  {name}: {service['service']}.{namespace}.svc:{port} (login: {service['auth']})",
+            f"    from here: kubectl -n {namespace} port-forward service/{service['service']} {port}:{port}",
         ]
-    lines += [
-        "",
-        'kubectl and pulumi in your shell: eval "$(make -s shell)"',
-        "next: make smoke, make status",
-    ]
+        for role, key in sorted(service["credentials"]["keys"].items(), reverse=True):
+            if role in _LOGIN_ROLES:
+                lines.append(
+                    f"    {role.replace('_', ' ')}: kubectl -n {namespace} get secret {secret} "
+                    f"-o jsonpath='{{.data.{key}}}' | base64 -d"
+                )
+    lines += ["", "next: make smoke, make status"]
     return "\n".join(lines)
 
 

@@ -2,18 +2,13 @@
 
 import shlex
 
-from cli.context import GUARDRAILS_VARIABLE, Context
-from lab import api as lab_api
-from lab.paths import REPOSITORY
+from cli.context import Context
 
 
 def shell_line(ctx: Context) -> str:
     """An ``export`` line with the lab's toolchain, backend and guardrails."""
-    variables = {
-        **lab_api.pulumi_environment(ctx.paths),
-        GUARDRAILS_VARIABLE: str(REPOSITORY / "policies"),
-    }
-    if ctx.paths.kubeconfig.exists():
+    variables = ctx.variables()
+    if ctx.on_lab:
         variables["KUBECONFIG"] = str(ctx.paths.kubeconfig)
     variables["PATH"] = f"{ctx.paths.state / 'bin'}:$PATH"
     assignments = (

@@ -18,8 +18,8 @@ from lab.errors import LabError
 from lab.progress import Progress
 
 _POLL_SECONDS = 1.0
-# What a job may take beyond its own limit: waiting in the queue and pulling its image.
-_WAITING_SECONDS = 300
+# An idle environment admits a sample within seconds; longer means that other jobs hold the queue.
+_QUEUE_SECONDS = 180.0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,8 +42,11 @@ def smoke(ctx: Context, progress: Progress) -> None:
     outputs = ctx.outputs()
     api = api_client(ctx, outputs)
     verdicts: list[judge.Verdict] = []
+    started: list[Started] = []
     try:
-        for job in [_start(api, sample, manifest, progress) for sample, manifest in _manifests(api, outputs)]:
+        for sample, manifest in _manifests(api, outputs):
+            started.append(_start(api, sample, manifest, progress))
+        for job in started:
             _wait(api, job, progress)
             verdicts += judge.judge(api, job.sample, job.namespace, job.name)
     except client.ApiException as error:
@@ -53,6 +56,12 @@ def smoke(ctx: Context, progress: Progress) -> None:
             why=f"{error.status} {error.reason}: {error.body}",
             fix="make status; then make smoke again",
         ) from error
+    except KeyboardInterrupt:
+        for job in started:
+            client.BatchV1Api(api).delete_namespaced_job(
+                job.name, job.namespace, propagation_policy="Background"
+            )
+        raise
     console = Console(highlight=False, soft_wrap=True)
     for verdict in sorted(verdicts, key=lambda one: one.passed):
         mark = "[green]pass[/]" if verdict.passed else "[red]FAIL[/]"
@@ -88,7 +97,7 @@ def _start(api: client.ApiClient, sample: str, manifest: Mapping[str, Any], prog
     namespace = metadata["namespace"]
     made = client.BatchV1Api(api).create_namespaced_job(namespace, {**job, "metadata": metadata})
     progress.step(f"{sample}: job {namespace}/{made.metadata.name} created")
-    limit = job["spec"]["activeDeadlineSeconds"] + _WAITING_SECONDS
+    limit = job["spec"]["activeDeadlineSeconds"] + _QUEUE_SECONDS
     return Started(
         sample=sample, namespace=namespace, name=made.metadata.name, deadline=time.monotonic() + limit
     )
@@ -106,7 +115,7 @@ def _apply_config_map(core: client.CoreV1Api, item: Mapping[str, Any]) -> None:
 
 def _wait(api: client.ApiClient, job: Started, progress: Progress) -> None:
     batch = client.BatchV1Api(api)
-    told = ""
+    told, queued_until = "", time.monotonic() + _QUEUE_SECONDS
     while time.monotonic() < job.deadline:
         found = batch.read_namespaced_job(job.name, job.namespace)
         conditions = [item.type for item in found.status.conditions or [] if item.status == "True"]
@@ -116,6 +125,15 @@ def _wait(api: client.ApiClient, job: Started, progress: Progress) -> None:
             told = state
         if "Complete" in conditions or "Failed" in conditions:
             return
+        if found.spec.suspend and time.monotonic() > queued_until:
+            progress.step(f"{job.sample}: not admitted within {_QUEUE_SECONDS:.0f} s; it goes")
+            batch.delete_namespaced_job(job.name, job.namespace, propagation_policy="Background")
+            raise LabError(
+                f"the queue doesn't admit sample {job.sample}",
+                where=f"job {job.namespace}/{job.name}",
+                why="other jobs hold the quota, or the queue is inactive",
+                fix="make status; run make smoke again when the queue is free",
+            )
         time.sleep(_POLL_SECONDS)
 
 

@@ -1,5 +1,7 @@
 """The life of a stack: made, recovered, brought up, previewed, destroyed."""
 
+import subprocess
+
 from cli.context import Context
 from cli.jobs import end_jobs
 from cli.recovery import recover
@@ -15,10 +17,10 @@ def prepare(ctx: Context, progress: Progress) -> None:
 
 
 def prepare_for_reading(ctx: Context) -> None:
-    """Make sure a preview has a stack; nothing an interrupted run left is touched, only named.
+    """Make sure a preview has a stack; nothing an interrupted run left is touched.
 
     Raises:
-        LabError: The toolchain or the lab is missing.
+        LabError: The toolchain is missing.
     """
     ctx.paths.backend.mkdir(parents=True, exist_ok=True, mode=0o700)
     _check(ctx.pulumi("stack", "select", ctx.env, "--create"), "stack select", f"stack {ctx.env}")
@@ -43,9 +45,10 @@ def up(ctx: Context, progress: Progress) -> None:
         )
 
 
-def preview(ctx: Context) -> int:
+def preview(ctx: Context, *, diff: bool) -> int:
     """Preview under the policy pack; Pulumi's exit code."""
-    return ctx.pulumi("preview", "--diff", "--stack", ctx.env, show=True).returncode
+    flags = ("--diff",) if diff else ()
+    return ctx.pulumi("preview", "--suppress-progress", *flags, "--stack", ctx.env, show=True).returncode
 
 
 def destroy(ctx: Context, progress: Progress) -> None:
@@ -79,12 +82,11 @@ def exists(ctx: Context) -> bool:
     return ctx.paths.backend.is_dir() and ctx.pulumi("stack", "--stack", ctx.env).returncode == 0
 
 
-def _check(result: object, what: str, where: str) -> None:
-    code = getattr(result, "returncode", 1)
-    if code != 0:
+def _check(result: subprocess.CompletedProcess[str], what: str, where: str) -> None:
+    if result.returncode != 0:
         raise LabError(
             f"pulumi {what} failed",
             where=where,
-            why=str(getattr(result, "stderr", "")).strip() or f"exit code {code}",
+            why=result.stderr.strip() or f"exit code {result.returncode}",
             fix="make doctor",
         )

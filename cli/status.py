@@ -14,9 +14,8 @@ from cli.context import Context
 from cli.endpoints import answers
 from cli.exits import Exit, Stop
 from cli.kube import api_client
+from cli.queues import queue_state
 from lab import api as lab_api
-
-_KUEUE = ("kueue.x-k8s.io", "v1beta2")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -112,19 +111,13 @@ def _claims(core: client.CoreV1Api) -> Iterable[Row]:
 
 def _queues(custom: client.CustomObjectsApi, outputs: Mapping[str, Any]) -> Iterable[Row]:
     for queue in outputs.get("queues", {}).values():
-        found = custom.get_namespaced_custom_object(
-            *_KUEUE, queue["namespace"], "localqueues", queue["name"], _request_timeout=10
-        )
-        state = found.get("status", {})
-        conditions = {item["type"]: item for item in state.get("conditions", [])}
-        active = conditions.get("Active", {})
-        detail = f"{state.get('admittedWorkloads', 0)} admitted, {state.get('pendingWorkloads', 0)} waiting"
-        healthy = active.get("status") == "True"
+        state = queue_state(custom, queue)
+        detail = f"{state.admitted} admitted, {state.waiting} waiting"
         yield Row(
             kind="queue",
             name=f"{queue['namespace']}/{queue['name']}",
-            healthy=healthy,
-            detail=detail if healthy else f"inactive: {active.get('message', 'no condition yet')}",
+            healthy=not state.fault,
+            detail=state.fault or detail,
         )
 
 

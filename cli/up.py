@@ -4,6 +4,7 @@ from cli import stack
 from cli.context import Context
 from cli.endpoints import describe, wait_until_answering
 from cli.machine import refuse_bad_machine
+from cli.queues import refuse_removal_of_busy_queues
 from cli.settings_commands import require_valid
 from lab import api as lab_api
 from lab.errors import LabError
@@ -14,16 +15,17 @@ def up(ctx: Context, progress: Progress) -> None:
     """Bring the environment up; safe to run again at any point."""
     progress.enter("settings")
     settings = require_valid(ctx.env)
-    on_lab = settings.cluster.source == "lab"
-    progress.enter("machine")
-    refuse_bad_machine(ctx.paths, progress)
+    if ctx.on_lab:
+        progress.enter("machine")
+        refuse_bad_machine(ctx.paths, progress)
     with lab_api.exclusive(ctx.paths, f"up of {ctx.env}"):
-        if on_lab:
+        if ctx.on_lab:
             lab_api.start(ctx.paths, progress)
         else:
             lab_api.toolchain(ctx.paths, progress)
         progress.enter("stack")
         stack.prepare(ctx, progress)
+        refuse_removal_of_busy_queues(ctx, kept=settings.queues)
         stack.up(ctx, progress)
         progress.enter("answering")
         wait_until_answering(ctx, progress)
@@ -41,19 +43,17 @@ def down(ctx: Context, progress: Progress, *, force: bool) -> None:
         force: End the lab although the stack couldn't be destroyed; its objects go with the cluster.
     """
     progress.enter("stack")
-    # Not from the settings: an environment with broken settings must come down too.
-    on_lab = ctx.paths.cluster.exists() or ctx.paths.kubeconfig.exists()
     with lab_api.exclusive(ctx.paths, f"down of {ctx.env}"):
         try:
             _destroy(ctx, progress)
         except LabError:
-            if not (force and on_lab):
+            if not (force and ctx.on_lab):
                 raise
             progress.step("the stack resists; its objects end with the lab")
-        if on_lab:
+        if ctx.on_lab:
             lab_api.down(ctx.paths, progress, forget_backend=not _other_stacks(ctx))
     progress.enter("done")
-    progress.step("nothing of the environment is left on this machine but the cache")
+    progress.step("nothing of the environment is left on this machine but the cache and the logs")
 
 
 def destroy(ctx: Context, progress: Progress) -> None:
@@ -71,7 +71,7 @@ def _destroy(ctx: Context, progress: Progress) -> None:
     if not stack.exists(ctx):
         progress.step(f"no stack {ctx.env}")
         return
-    if not any(component.healthy for component in lab_api.status(ctx.paths)):
+    if ctx.on_lab and not any(component.healthy for component in lab_api.status(ctx.paths)):
         progress.step("the lab is not running; starting it to destroy the stack in order")
         lab_api.start(ctx.paths, progress)
         progress.enter("stack")

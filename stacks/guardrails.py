@@ -12,6 +12,6 @@ def tell_without_guardrails() -> None:
     """Warn where the run was started without the policy pack."""
     if not os.environ.get(GUARDRAILS_VARIABLE):
         pulumi.log.warn(
-            f"guardrails not loaded: {GUARDRAILS_VARIABLE} is not set; use the line `make shell` prints, "
-            "or pass --policy-pack policies"
+            f"guardrails not loaded by {GUARDRAILS_VARIABLE}, which is not set: use the line `make shell` "
+            "prints (a --policy-pack flag can't be seen from here)"
         )

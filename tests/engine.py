@@ -112,7 +112,7 @@ def make_bin(directory: Path) -> Path:
     """
     built = paths.current().state / "bin" / "pulumi"
     if not built.is_file():
-        pytest.fail(f"no Pulumi engine at {built}: run `make up`, or `python -m lab toolchain`, once")
+        pytest.fail(f"no Pulumi engine at {built}: run `make up`, or `python -m lab prepare`, once")
     directory.mkdir(parents=True, exist_ok=True)
     # not a symbolic link: the engine looks for its language host beside the file it was started from
     try:
