@@ -1,5 +1,6 @@
 # Thin: every target calls `python -m cli` or a test program in the project's own virtualenv.
-ENV ?= dev
+# Exported, so that recipes quote it: its value never becomes part of a shell line.
+export ENV ?= dev
 PYTHON := .venv/bin/python
 BOOT := python3 lab/bootstrap.py
 
@@ -7,21 +8,21 @@ BOOT := python3 lab/bootstrap.py
 help: ; @grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
 venv: ; @$(BOOT)
 up: venv ## virtualenv, toolchain, lab, stack, everything answering
-	@$(PYTHON) -m cli up --env $(ENV)
+	@$(PYTHON) -m cli up --env "$$ENV"
 down: venv ## stack destroyed, lab stopped, nothing left
-	@$(PYTHON) -m cli down --env $(ENV)
+	@$(PYTHON) -m cli down --env "$$ENV"
 preview: venv ## preview with the policy pack; DIFF=1 shows every property
-	@$(PYTHON) -m cli preview --env $(ENV) $(if $(DIFF),--diff)
+	@$(PYTHON) -m cli preview --env "$$ENV" $(if $(DIFF),--diff)
 smoke: venv ## sample jobs with pass criteria
-	@$(PYTHON) -m cli smoke --env $(ENV)
+	@$(PYTHON) -m cli smoke --env "$$ENV"
 status: venv ## names, failures first
-	@$(PYTHON) -m cli status --env $(ENV)
+	@$(PYTHON) -m cli status --env "$$ENV"
 doctor: venv ## findings with id, cause and the command that mends them
 	@$(PYTHON) -m cli doctor
 shell: venv ## the one line after which plain pulumi works
-	@$(PYTHON) -m cli shell --env $(ENV)
+	@$(PYTHON) -m cli shell --env "$$ENV"
 validate: venv ## settings checked offline
-	@$(PYTHON) -m cli validate --env $(ENV)
+	@$(PYTHON) -m cli validate --env "$$ENV"
 schema: venv ## JSON Schema of the settings, written to stacks/config/schema.json
 	@$(PYTHON) -m cli schema
 lock: ## constraints.txt rewritten from requirements

@@ -14,6 +14,7 @@ from lab.process import run
 from lab.progress import Progress
 
 HELM_RELEASE = "kubernetes:helm.sh/v3:Release"
+NAMESPACE = "kubernetes:core/v1:Namespace"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,14 +47,13 @@ def recover(ctx: Context, progress: Progress) -> None:
             )
         progress.step(f"clearing the lock of dead process {lock.pid}")
         lock.path.unlink(missing_ok=True)
-    pending = pending_operations(ctx)
+    deployment = exported(ctx)
+    _remove_unknown_releases(ctx, deployment, progress)
+    pending = deployment.get("pending_operations") or []
     if not pending:
         return
     names = ", ".join(operation["resource"]["urn"].rsplit("::", 1)[-1] for operation in pending)
     progress.step(f"settling {len(pending)} interrupted operation(s): {names}")
-    for operation in pending:
-        if operation["resource"]["type"] == HELM_RELEASE:
-            _remove_half_made_release(ctx, operation["resource"])
     _drop_pending(ctx)
 
 
@@ -63,19 +63,24 @@ def locks(ctx: Context) -> list[Lock]:
     return [found for path in sorted(directory.glob("*.json")) if (found := _read_lock(path))]
 
 
-def pending_operations(ctx: Context) -> list[Mapping[str, Any]]:
-    """Operations the last run began and never ended."""
+def exported(ctx: Context) -> Mapping[str, Any]:
+    """The stack's state as its export.
+
+    Raises:
+        LabError: It can't be read; told with the way back.
+    """
     result = ctx.pulumi("stack", "export", "--stack", ctx.env)
     if result.returncode != 0:
+        state = ctx.paths.backend / ".pulumi" / "stacks" / PROJECT / f"{ctx.env}.json"
         raise LabError(
             "the stack's state can't be read",
-            where=str(ctx.paths.backend),
+            where=str(state),
             why=result.stderr.strip(),
-            fix="`pulumi stack import` the newest good file of .pulumi/backups there (see `make shell`)",
+            fix=f"cp {state}.bak {state} (the state before the last step; older ones in .pulumi/backups), "
+            "then run the same command again",
         )
-    deployment = json.loads(result.stdout).get("deployment") or {}
-    operations: list[Mapping[str, Any]] = deployment.get("pending_operations") or []
-    return operations
+    deployment: Mapping[str, Any] = json.loads(result.stdout).get("deployment") or {}
+    return deployment
 
 
 def _read_lock(path: Path) -> Lock | None:
@@ -86,7 +91,8 @@ def _read_lock(path: Path) -> Lock | None:
     except ValueError:
         data = {}
     owner = data if isinstance(data, dict) else {}
-    return Lock(path=path, pid=int(owner.get("pid", 0)), hostname=str(owner.get("hostname", "")))
+    pid = owner.get("pid")
+    return Lock(path=path, pid=pid if isinstance(pid, int) else 0, hostname=str(owner.get("hostname", "")))
 
 
 def _is_pulumi(pid: int) -> bool:
@@ -97,15 +103,35 @@ def _is_pulumi(pid: int) -> bool:
         return False
 
 
-def _remove_half_made_release(ctx: Context, resource: Mapping[str, Any]) -> None:
-    """A release killed while pending refuses every later install under its name."""
-    inputs = resource.get("inputs", {})
-    helm = str(ctx.paths.state / "bin" / "helm")
-    kube = ("--kubeconfig", str(ctx.paths.kubeconfig), "--namespace", str(inputs.get("namespace", "default")))
-    name = str(inputs.get("name", ""))
-    listed = run([helm, "list", "--pending", "--short", *kube], env=ctx.environment(), timeout_seconds=60)
-    if name in listed.stdout.split():
-        run([helm, "uninstall", name, "--wait", *kube], env=ctx.environment(), timeout_seconds=300)
+def _remove_unknown_releases(ctx: Context, deployment: Mapping[str, Any], progress: Progress) -> None:
+    """Uninstall releases in our namespaces that a killed run left out of the state or half-way.
+
+    Helm refuses every later install under the name of such a release, whatever its status.
+    """
+    resources = deployment.get("resources") or []
+    ours = {item["id"] for item in resources if item["type"] == NAMESPACE and "id" in item}
+    if not ours or not ctx.on_lab:
+        return
+    known = {
+        (str(item["inputs"].get("namespace")), str(item["inputs"].get("name")))
+        for item in resources
+        if item["type"] == HELM_RELEASE
+    }
+    helm = (str(ctx.paths.state / "bin" / "helm"), "--kubeconfig", str(ctx.paths.kubeconfig))
+    env = ctx.environment()
+    listed = run(
+        [*helm, "list", "--all", "--all-namespaces", "--output", "json"], env=env, timeout_seconds=60
+    )
+    if listed.returncode != 0:
+        return
+    for release in json.loads(listed.stdout or "[]"):
+        place = (release["namespace"], release["name"])
+        half_way = str(release["status"]).startswith("pending")
+        if release["namespace"] in ours and (place not in known or half_way):
+            progress.step(
+                f"uninstalling release {'/'.join(place)}, which a killed run left {release['status']}"
+            )
+            run([*helm, "uninstall", place[1], "--namespace", place[0]], env=env, timeout_seconds=300)
 
 
 def _drop_pending(ctx: Context) -> None:

@@ -2,7 +2,7 @@
 
 import subprocess
 
-from cli.context import Context
+from cli.context import PROJECT, Context
 from cli.jobs import end_jobs
 from cli.recovery import recover
 from lab.errors import LabError
@@ -59,7 +59,8 @@ def destroy(ctx: Context, progress: Progress) -> None:
     """
     end_jobs(ctx, progress)
     progress.step("pulumi destroy")
-    flags = ("--yes", "--skip-preview", "--suppress-progress")
+    # With a refresh: what is gone already can't be deleted, a lost chart release least of all.
+    flags = ("--yes", "--refresh", "--skip-preview", "--suppress-progress")
     result = ctx.pulumi("destroy", *flags, "--stack", ctx.env, show=True)
     if result.returncode != 0:
         raise LabError(
@@ -79,7 +80,7 @@ def remove(ctx: Context) -> None:
 
 def exists(ctx: Context) -> bool:
     """Whether the backend holds the stack."""
-    return ctx.paths.backend.is_dir() and ctx.pulumi("stack", "--stack", ctx.env).returncode == 0
+    return (ctx.paths.backend / ".pulumi" / "stacks" / PROJECT / f"{ctx.env}.json").exists()
 
 
 def _check(result: subprocess.CompletedProcess[str], what: str, where: str) -> None:

@@ -62,6 +62,8 @@ def main() -> None:
         app()
     except LabError as error:
         raise SystemExit(f"error: {error}") from error
+    except OSError as error:
+        raise SystemExit(f"error: {error.strerror}: {error.filename}; see `make doctor`") from error
 
 
 if __name__ == "__main__":

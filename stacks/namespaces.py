@@ -19,6 +19,8 @@ _SERVICE_QUOTA = {
     "limits.cpu": "16",
     "limits.memory": "16Gi",
     "pods": "20",
+    # GPUs are handed out by queues, and queues lead to the jobs namespace only.
+    "requests.nvidia.com/gpu": "0",
 }
 # Queues hold the GPUs; this only keeps a mistake in one job from filling the API server.
 _JOBS_QUOTA = {"pods": "2000", "count/jobs.batch": "500"}

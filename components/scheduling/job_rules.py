@@ -142,7 +142,11 @@ def pod_policy(args: JobRulesArgs) -> dict[str, Any]:
         "failurePolicy": "Fail",
         "matchConstraints": _match(args.namespace, "", "pods", ("CREATE",)),
         "matchConditions": [
-            {"name": "asks-for-gpus", "expression": f"object.spec.containers.exists(c, {asks})"}
+            {
+                "name": "asks-for-gpus",
+                "expression": f"object.spec.containers.exists(c, {asks}) || "
+                f"(has(object.spec.initContainers) && object.spec.initContainers.exists(c, {asks}))",
+            }
         ],
         "validations": [
             _validation(

@@ -100,7 +100,8 @@ def check_disk(machine: Machine, paths: Paths, *, cold: bool) -> list[Finding]:
 
 def _disk(check: str, machine: Machine, paths: Paths, name: str, need_gib: int) -> Finding:
     directory = paths.cache if name == "cache" else paths.state
-    variable = f"GPU_PLATFORM_{name.upper()}"
+    # The settings name the state's place, so only the cache can move.
+    elsewhere = ", or point GPU_PLATFORM_CACHE to a larger disk" if name == "cache" else ""
     free_gib = machine.free_bytes(directory) / _GIB
     if free_gib >= need_gib:
         return ok(check, f"{free_gib:.0f} GiB free at {directory}")
@@ -109,5 +110,5 @@ def _disk(check: str, machine: Machine, paths: Paths, name: str, need_gib: int) 
         check,
         f"{free_gib:.1f} GiB free at {directory}",
         cause=f"cache and state on this disk need about {need_gib} GiB",
-        fix=f"free space there, or point {variable} to a larger disk",
+        fix=f"free space there{elsewhere}",
     )

@@ -44,7 +44,7 @@ def _problem(model: type[BaseModel], error: ErrorDetails) -> SettingProblem:
     kind, received = error["type"], error["input"]
     if kind == "extra_forbidden":
         parent = _walk(model, error["loc"][:-1])[1]
-        return _unknown_key(keys, _fields(parent.type), received)
+        return _unknown_key(keys, _fields(parent.type))
     if names_key:
         node = _key_node(_walk(model, error["loc"][:-2])[1])
     form = node.form or (_MAPPING_FORM if _is_mapping(node.type) else _NO_FORM)
@@ -63,12 +63,13 @@ def _fields(model: object) -> tuple[str, ...]:
     return tuple(model.model_fields) if isinstance(model, type) and issubclass(model, BaseModel) else ()
 
 
-def _unknown_key(keys: Location, known: tuple[str, ...], received: object) -> SettingProblem:
+def _unknown_key(keys: Location, known: tuple[str, ...]) -> SettingProblem:
     suggestion = nearest(keys[-1], known)
     fix = f"did you mean {suggestion!r}? Else remove it" if suggestion else "remove it"
     return SettingProblem(
         location=keys,
-        value=f"the unknown key {str(keys[-1])!r} with {shown(received, keys)}",
+        # Not its value: under a key nobody knows may stand a secret.
+        value=f"the unknown key {str(keys[-1])!r}",
         accepted=", ".join(known),
         fix=fix,
     )

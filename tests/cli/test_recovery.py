@@ -27,6 +27,7 @@ class Engine:
     pending: list[dict[str, Any]] = field(default_factory=list)
     readable: bool = True
     env: str = "dev"
+    on_lab: bool = True
     asked: list[tuple[str, ...]] = field(default_factory=list)
 
     def pulumi(self, *arguments: str) -> subprocess.CompletedProcess[str]:
@@ -76,8 +77,8 @@ def test_a_reused_process_id_is_not_the_holder(engine: Engine) -> None:
 
 @pytest.mark.parametrize(
     "content",
-    [json.dumps({"pid": DEAD_PID, "hostname": "another-host"}), "", "{", "[]", "7"],
-    ids=["another host", "empty", "cut off", "a list", "a number"],
+    [json.dumps({"pid": DEAD_PID, "hostname": "another-host"}), "", "{", "[]", "7", '{"pid": "abc"}'],
+    ids=["another host", "empty", "cut off", "a list", "a number", "a pid of letters"],
 )
 def test_a_lock_whose_owner_cannot_be_judged_stays(engine: Engine, content: str) -> None:
     path = _lock(engine, content)
@@ -97,5 +98,5 @@ def test_pending_operations_are_named_and_dropped(engine: Engine) -> None:
 
 def test_a_state_that_cannot_be_read_is_told_with_the_way_back(engine: Engine) -> None:
     engine.readable = False
-    with pytest.raises(LabError, match="backups"):
+    with pytest.raises(LabError, match=r"dev\.json\.bak"):
         _recover(engine)

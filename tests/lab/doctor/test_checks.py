@@ -120,7 +120,7 @@ def test_disk_counts_both_directories_where_they_share_it(made: MadeUp, paths: P
     assert {finding.level for finding in system.check_disk(apart, paths, cold=True)} == {Level.OK}
     assert {finding.level for finding in system.check_disk(made.machine(), paths, cold=False)} == {Level.OK}
     made.free = lambda _: GIB
-    _says(system.check_disk(made.machine(), paths, cold=False)[1], Level.ERROR, "GPU_PLATFORM_STATE")
+    _says(system.check_disk(made.machine(), paths, cold=False)[1], Level.ERROR, "free space there")
 
 
 def test_kernel_features_are_tried_each_by_itself(made: MadeUp) -> None:
