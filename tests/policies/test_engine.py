@@ -5,6 +5,8 @@ from pathlib import Path
 import pytest
 
 from lab import paths
+from lab.progress import Progress
+from lab.toolchain.go import ensure_tools
 from tests.engine import Workspace, make_bin, make_workspace
 from tests.policies.fault import PASSWORD, Fault
 from tests.policies.faults import FAULTS
@@ -12,6 +14,7 @@ from tests.policies.faults import FAULTS
 pytestmark = pytest.mark.engine
 
 PACK = Path(__file__).parents[2] / "policies"
+NEEDED = ("helm", "pulumi-resource-kubernetes")
 PROGRAM = Path(__file__).parent / "program"
 NOWHERE = """\
 apiVersion: v1
@@ -28,10 +31,7 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Workspace:
     """A stack whose cluster does not exist: a preview needs none."""
     root = tmp_path_factory.mktemp("policies")
     programs = make_bin(root / "bin")
-    for name in ("helm", "pulumi-resource-kubernetes"):
-        built = paths.current().state / "bin" / name
-        if not built.is_file():
-            pytest.fail(f"no {name} at {built}: run `make up`, or `python -m lab toolchain`, once")
+    for name, built in ensure_tools(paths.current(), NEEDED, Progress()).items():
         (programs / name).symlink_to(built.resolve())
     workspace = make_workspace(root / "workspace", programs, name="policy-faults")
     workspace.write("kubeconfig", NOWHERE)
