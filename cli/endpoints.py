@@ -9,7 +9,7 @@ from kubernetes import client
 from urllib3.exceptions import HTTPError
 
 from cli.context import Context
-from cli.kube import api_client
+from cli.kube import api_client, reason
 from cli.queues import queue_fault
 from lab.errors import LabError
 from lab.progress import Progress
@@ -34,7 +34,7 @@ def answers(api: client.CoreV1Api, service: Mapping[str, Any]) -> str:
             name=f"{name}:{service['port']}", namespace=namespace, path=path.lstrip("/"), _request_timeout=10
         )
     except (client.ApiException, HTTPError) as error:
-        return _short(error)
+        return reason(error)
     return ""
 
 
@@ -110,12 +110,6 @@ def _has_endpoints(api: client.CoreV1Api, namespace: str, name: str) -> str:
     try:
         endpoints = api.read_namespaced_endpoints(name, namespace, _request_timeout=10)
     except (client.ApiException, HTTPError) as error:
-        return _short(error)
+        return reason(error)
     ready = any(subset.addresses for subset in endpoints.subsets or [])
     return "" if ready else "no ready pod behind the Service"
-
-
-def _short(error: Exception) -> str:
-    if isinstance(error, client.ApiException):
-        return f"{error.status} {error.reason}"
-    return type(error).__name__

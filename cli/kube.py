@@ -32,3 +32,10 @@ def api_client(ctx: Context, outputs: Mapping[str, Any]) -> client.ApiClient:
             why=str(error),
             fix=f"make up ENV={ctx.env}",
         ) from error
+
+
+def reason(error: Exception) -> str:
+    """Why a request to the cluster failed, in a few words."""
+    if isinstance(error, client.ApiException):
+        return f"{error.status} {error.reason}"
+    return type(error).__name__

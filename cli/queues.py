@@ -8,7 +8,7 @@ from kubernetes import client
 from urllib3.exceptions import HTTPError
 
 from cli.context import Context
-from cli.kube import api_client
+from cli.kube import api_client, reason
 from lab.errors import LabError
 
 _KUEUE = ("kueue.x-k8s.io", "v1beta2")
@@ -54,10 +54,8 @@ def queue_fault(custom: client.CustomObjectsApi, queue: Mapping[str, Any]) -> st
     """Why a queue takes no jobs; empty when it does."""
     try:
         return queue_state(custom, queue).fault
-    except client.ApiException as error:
-        return f"{error.status} {error.reason}"
-    except HTTPError as error:
-        return type(error).__name__
+    except (client.ApiException, HTTPError) as error:
+        return reason(error)
 
 
 def refuse_removal_of_busy_queues(ctx: Context, *, kept: Collection[str]) -> None:

@@ -13,7 +13,7 @@ from urllib3.exceptions import HTTPError
 from cli.context import Context
 from cli.endpoints import answers
 from cli.exits import Exit, Stop
-from cli.kube import api_client
+from cli.kube import api_client, reason
 from cli.queues import queue_state
 from lab import api as lab_api
 
@@ -68,9 +68,7 @@ def collect(ctx: Context) -> list[Row]:
         try:
             rows += part()
         except (client.ApiException, HTTPError) as error:
-            rows.append(
-                Row(kind=name, name=ctx.env, healthy=False, detail=f"can't be read: {_reason(error)}")
-            )
+            rows.append(Row(kind=name, name=ctx.env, healthy=False, detail=f"can't be read: {reason(error)}"))
     return rows
 
 
@@ -125,12 +123,6 @@ def _services(core: client.CoreV1Api, outputs: Mapping[str, Any]) -> Iterable[Ro
     for name, service in outputs.get("services", {}).items():
         reason = answers(core, service)
         yield Row(kind="service", name=name, healthy=not reason, detail=reason or "answers")
-
-
-def _reason(error: Exception) -> str:
-    if isinstance(error, client.ApiException):
-        return f"{error.status} {error.reason}"
-    return type(error).__name__
 
 
 def _show(rows: list[Row]) -> None:
