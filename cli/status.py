@@ -121,8 +121,8 @@ def _queues(custom: client.CustomObjectsApi, outputs: Mapping[str, Any]) -> Iter
 
 def _services(core: client.CoreV1Api, outputs: Mapping[str, Any]) -> Iterable[Row]:
     for name, service in outputs.get("services", {}).items():
-        reason = answers(core, service)
-        yield Row(kind="service", name=name, healthy=not reason, detail=reason or "answers")
+        fault = answers(core, service)
+        yield Row(kind="service", name=name, healthy=not fault, detail=fault or "answers")
 
 
 def _show(rows: list[Row]) -> None:
