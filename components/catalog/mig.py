@@ -132,10 +132,9 @@ def mig_problem(gpu: str, counts: Mapping[str, int]) -> str | None:
             return f"{gpu} has no profile {name!r}; {hint}accepted: {', '.join(row.max_counts)}"
         if not 0 <= count <= row.max_counts[name]:
             return f"{count} x {name} on one {gpu}; accepted: 0 to {row.max_counts[name]}"
-    wanted = [profile for profile in row.profiles for _ in range(counts.get(profile.name, 0))]
-    if not wanted:
+    if not any(counts.values()):
         return f"no instance on {gpu}; accepted: at least one, or MIG off"
-    if not _fits(tuple(sorted(wanted, key=lambda profile: -profile.slices)), frozenset()):
+    if not any(_part_of(counts, full) for full in _full_layouts(row)):
         mix = " + ".join(f"{count} x {name}" for name, count in counts.items() if count)
         return f"{mix} do not fit on one {gpu} together; accepted: part of one of its full layouts"
     return None
@@ -179,17 +178,3 @@ def _placements(row: MigGpu, at: int, media: frozenset[str]) -> Iterator[tuple[s
             taken = media | {profile.name} if profile.media else media
             for rest in _placements(row, at + profile.slices, taken):
                 yield (profile.name, *rest)
-
-
-def _fits(wanted: tuple[MigProfile, ...], used: frozenset[int]) -> bool:
-    """Whether the profiles find places beside the slices in use."""
-    if not wanted:
-        return True
-    head, rest = wanted[0], wanted[1:]
-    if head.media and any(one.media for one in rest):
-        return False
-    for start in head.starts:
-        taken = frozenset(range(start, start + head.slices))
-        if not taken & used and _fits(rest, used | taken):
-            return True
-    return False

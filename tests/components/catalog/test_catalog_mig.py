@@ -105,16 +105,31 @@ def test_full_layouts_of_a_seven_slice_gpu_hold_those_of_the_guide() -> None:
         full_layouts("l4")
 
 
+def _placeable(row: MigGpu) -> set[tuple[int, ...]]:
+    """Counts of every set of placements without overlap, found by adding one placement after the other."""
+    places = [
+        (index, sum(1 << bit for bit in range(start, start + profile.slices)))
+        for index, profile in enumerate(row.profiles)
+        for start in profile.starts
+    ]
+    reached = {((0,) * len(row.profiles), 0)}
+    for index, mask in places:
+        reached |= {
+            (tuple(count + (index == at) for at, count in enumerate(counts)), used | mask)
+            for counts, used in reached
+            if not used & mask
+        }
+    media = [index for index, profile in enumerate(row.profiles) if profile.media]
+    return {counts for counts, _ in reached if any(counts) and sum(counts[at] for at in media) <= 1}
+
+
 @pytest.mark.parametrize("row", MIG_GPUS.values(), ids=lambda row: row.key)
-def test_being_part_of_a_full_layout_is_the_same_as_being_legal(row: MigGpu) -> None:
-    """Two ways to the same answer, over every combination of counts up to one above the maximum."""
-    full = full_layouts(row.key)
-    names = [name for name in row.max_counts if not name.endswith("+me")]
-    for counts in product(*(range(row.max_counts[name] + 1) for name in names)):
-        wanted = dict(zip(names, counts, strict=True))
+def test_legal_is_exactly_what_can_be_placed(row: MigGpu) -> None:
+    placeable = _placeable(row)
+    for counts in product(*(range(most + 1) for most in row.max_counts.values())):
         if any(counts):
-            part = any(all(n <= one.get(name, 0) for name, n in wanted.items()) for one in full)
-            assert (mig_problem(row.key, wanted) is None) is part, wanted
+            wanted = dict(zip(row.max_counts, counts, strict=True))
+            assert (mig_problem(row.key, wanted) is None) is (counts in placeable), wanted
 
 
 @pytest.mark.parametrize("row", MIG_GPUS.values(), ids=lambda row: row.key)
