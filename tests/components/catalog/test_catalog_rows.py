@@ -180,10 +180,11 @@ def test_only_infiniband_and_efa_carry_multi_node_training(kind: str, carries: b
     assert len(FabricKind) == 4
 
 
-@pytest.mark.parametrize("row", ROWS, ids=lambda row: str(row.key))
-def test_every_row_names_a_public_source_and_a_past_date(row: Row) -> None:
-    assert re.match(r"https?://\S+", row.source)
-    assert datetime.date(2024, 1, 1) <= datetime.date.fromisoformat(row.date) <= datetime.date(2026, 12, 31)
+def test_every_row_names_a_public_source_and_a_past_date() -> None:
+    for row in ROWS:
+        assert re.match(r"https?://\S+", row.source), row.key
+        day = datetime.date.fromisoformat(row.date)
+        assert datetime.date(2024, 1, 1) <= day <= datetime.date(2026, 12, 31), row.key
 
 
 def test_no_table_is_left_out() -> None:
