@@ -24,6 +24,7 @@ __all__ = [
     "down",
     "exclusive",
     "prepare",
+    "promtool",
     "pulumi_environment",
     "start",
     "status",
@@ -76,6 +77,11 @@ def prepare(paths: Paths, progress: Progress) -> tuple[Programs, Mapping[str, Pa
         kwok_stages=kwok_stages(paths),
     )
     return node, archives
+
+
+def promtool(paths: Paths, progress: Progress) -> Path:
+    """The program that checks and tests Prometheus rules, fetched when it is missing."""
+    return ensure_debian(paths, "monitoring", progress) / "usr/bin/promtool"
 
 
 def start(paths: Paths, progress: Progress) -> None:
