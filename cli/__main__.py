@@ -1,5 +1,6 @@
 """`python -m cli`: every command of the environment."""
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -115,6 +116,20 @@ def schema(
     from cli.settings_commands import schema as run
 
     run(check)
+
+
+@app.command()
+def dashboards(
+    prometheus: Annotated[str, typer.Option("--prometheus", help="Base address of a Prometheus.")],
+    output: Annotated[Path, typer.Option("--output", help="The HTML file to write.")] = Path(
+        "dashboards.html"
+    ),
+    minutes: Annotated[int, typer.Option("--minutes", min=1, help="How far back the lines go.")] = 60,
+) -> None:
+    """Write every dashboard with real data as one HTML page."""
+    from cli.dashboards import run
+
+    run(prometheus, output, minutes * 60)
 
 
 def main() -> None:

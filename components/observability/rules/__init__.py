@@ -6,15 +6,19 @@ kube-state-metrics.
 
 from typing import Any
 
+from components.observability.rules import (
+    backups,
+    gpu_health,
+    gpu_usage,
+    gpu_xid,
+    presence,
+    queues,
+    tracking,
+    volumes,
+)
 from components.observability.rules._xid import XID_ACTIONS, XidAction
-from components.observability.rules.backups import backups
-from components.observability.rules.gpu_health import health
 from components.observability.rules.gpu_labels import COLLECTED, collectors_csv
-from components.observability.rules.gpu_usage import usage
-from components.observability.rules.gpu_xid import xid
 from components.observability.rules.model import Alert, Group, Record, Severity
-from components.observability.rules.presence import presence
-from components.observability.rules.queues import queues
 from components.observability.rules.settings import (
     ExpectedPool,
     Jobs,
@@ -24,8 +28,6 @@ from components.observability.rules.settings import (
     Windows,
     shortened,
 )
-from components.observability.rules.tracking import tracking
-from components.observability.rules.volumes import volumes
 
 __all__ = [
     "COLLECTED",
@@ -51,9 +53,8 @@ __all__ = [
 
 def groups(settings: RuleSettings) -> tuple[Group, ...]:
     """Every group, as records."""
-    return tuple(
-        make(settings) for make in (usage, health, xid, presence, queues, volumes, tracking, backups)
-    )
+    subjects = (gpu_usage, gpu_health, gpu_xid, presence, queues, volumes, tracking, backups)
+    return tuple(subject.group(settings) for subject in subjects)
 
 
 def alerts(settings: RuleSettings) -> tuple[Alert, ...]:

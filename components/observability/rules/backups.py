@@ -11,7 +11,7 @@ LAST_SUCCESS = "gpu_platform_backup_last_success_timestamp_seconds"
 AGE = "gpu_platform:backup_age_seconds:min"
 
 
-def backups(settings: RuleSettings) -> Group:
+def group(settings: RuleSettings) -> Group:
     """A backup that is too old, and one that never was; the latter only for the targets the settings name."""
     return Group(
         name="backups",

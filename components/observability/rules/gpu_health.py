@@ -10,7 +10,7 @@ _WHERE = "GPU {{ $labels.gpu }} of {{ $labels.Hostname }}"
 _WHICH = "{{ $labels.modelName }} {{ $labels.UUID }}"
 
 
-def health(settings: RuleSettings) -> Group:
+def group(settings: RuleSettings) -> Group:
     """Faults and degradation of single GPUs; XIDs have a group of their own."""
     return Group(
         name="gpu-health",

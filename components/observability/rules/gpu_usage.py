@@ -11,7 +11,7 @@ POOL_ALLOCATED = "gpu_platform:pool_gpus:allocated"
 _EACH = gpu.by(*gpu.GPU, *gpu.WORKLOAD)
 
 
-def usage(settings: RuleSettings) -> Group:
+def group(settings: RuleSettings) -> Group:
     """Utilisation of GPUs that are held by a pod; idle ones are the queue's matter."""
     return Group(
         name="gpu-usage",

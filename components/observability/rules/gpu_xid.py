@@ -35,7 +35,7 @@ _ASKS: dict[XidAction, tuple[Severity, str]] = {
 }
 
 
-def xid(settings: RuleSettings) -> Group:
+def group(settings: RuleSettings) -> Group:
     """One record of events per action, and an alert for each but information."""
     window = duration(settings.windows.xid.window_seconds)
     last = Record(

@@ -9,7 +9,7 @@ EXPECTED_GPUS = "gpu_platform:node_gpus:expected"
 EXPECTED_NODES = "gpu_platform:pool_nodes:expected"
 
 
-def presence(settings: RuleSettings) -> Group:
+def group(settings: RuleSettings) -> Group:
     """What the settings promise against what telemetry shows; needs no kube-state-metrics."""
     expected = tuple(
         record

@@ -14,7 +14,7 @@ RUNNING = "gpu_platform:queue_running:count"
 _BY = "by (cluster_queue)"
 
 
-def queues(settings: RuleSettings) -> Group:
+def group(settings: RuleSettings) -> Group:
     """A long wait, a queue where nothing runs although work waits, a queue that admits nothing for hours."""
     return Group(
         name="queues",
@@ -36,8 +36,8 @@ def _wait(settings: RuleSettings) -> Alert:
         severity=Severity.WARNING,
         for_seconds=watch.for_seconds,
         summary="Jobs of {{ $labels.cluster_queue }} waited {{ $value | humanizeDuration }}",
-        description=f"Quantile {limits.queue_wait_quantile} of the admission wait of the last {window} is "
-        f"above {duration(limits.queue_wait_seconds)}: demand is above the quota, or large gangs find no room.",
+        description=f"Quantile {limits.queue_wait_quantile} of the wait of the last {window} is "
+        f"above {duration(limits.queue_wait_seconds)}: the quota is too small, or large gangs find no room.",
     )
 
 

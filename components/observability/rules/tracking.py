@@ -16,7 +16,7 @@ ERROR_SHARE = "gpu_platform:tracking_errors:ratio"
 ANSWERED = "gpu_platform:tracking_requests:window"
 
 
-def tracking(settings: RuleSettings) -> Group:
+def group(settings: RuleSettings) -> Group:
     """Latency per quantile and the share of failed answers, judged only with enough requests."""
     limits, watch = settings.limits, settings.windows.latency
     return Group(

@@ -14,7 +14,7 @@ _BY_CLAIM = "by (namespace, persistentvolumeclaim)"
 _REAL = '{fstype!~"tmpfs|ramfs|overlay|squashfs|iso9660"}'
 
 
-def volumes(settings: RuleSettings) -> Group:
+def group(settings: RuleSettings) -> Group:
     """Little room on a node or in a claim, and claims that will be full before anybody looks."""
     exporter = f"min {_BY_DISK} (node_filesystem_avail_bytes{_REAL} / node_filesystem_size_bytes{_REAL})"
     kubelet = (
