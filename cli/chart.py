@@ -40,7 +40,7 @@ class Look:
 def number(value: float, unit: str) -> str:
     """A value with its unit, short enough for an axis."""
     if not math.isfinite(value):
-        return "–"
+        return "-"
     if unit == "percentunit":
         return f"{value * 100:.3g} %"
     if unit == "s":
@@ -56,7 +56,7 @@ def number(value: float, unit: str) -> str:
         "MBs": " MB/s",
         "reqps": "/s",
     }
-    for size, name in ((1e9, "G"), (1e6, "M"), (1e4, "k")):
+    for size, name in ((1e9, "G"), (1e6, "M"), (1e3, "k")):
         if abs(value) >= size:
             return (
                 f"{value / (1e3 if name == 'k' else size):.3g} {name}{suffix.get(unit, '').strip()}".strip()
@@ -108,7 +108,9 @@ def table(lines: Sequence[Line], look: Look) -> str:
         cells = "".join(f"<td>{escape(line.labels.get(key, ''))}</td>" for key in keys)
         shown = escape(number(value, look.unit))
         rows.append(f'<tr>{cells}<td style="color:{colour(value, look.steps)}">{shown}</td></tr>')
-    return f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(rows)}</tbody></table>{_rest(lines, _MOST_ROWS)}"
+    body = "".join(rows)
+    rest = _rest(lines, _MOST_ROWS)
+    return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{rest}"
 
 
 def chart(lines: Sequence[Line], look: Look) -> str:
@@ -119,7 +121,7 @@ def chart(lines: Sequence[Line], look: Look) -> str:
         return empty()
     low, high = min(0.0, *values), max(values)
     high = high * 1.05 if high > low else low + 1
-    frame = _Frame(start=min(times), end=max(max(times), min(times) + 1), low=low, high=high)
+    frame = _Frame(start=min(times), end=max(min(times) + 1, *times), low=low, high=high)
     parts = [frame.axes(look.unit)]
     for least, name in look.steps:
         if least is not None and low <= least <= high:

@@ -1,4 +1,4 @@
-"""`dashboards`: every dashboard with a Prometheus' real data as one static HTML page without foreign assets."""
+"""`dashboards`: every dashboard with real data as one static HTML page that loads nothing from elsewhere."""
 
 import json
 import time
