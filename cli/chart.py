@@ -10,6 +10,14 @@ _WIDTH, _HEIGHT = 560, 190
 _LEFT, _RIGHT, _TOP, _BOTTOM = 62, 8, 8, 22
 _PALETTE = ("#3274d9", "#e0752d", "#299c46", "#a352cc", "#c4162a", "#8f6b00", "#0a8f9c", "#666f7a")
 _NAMED = {"green": "#299c46", "red": "#c4162a", "blue": "#3274d9", "orange": "#e0752d"}
+_SUFFIXES = {
+    "percent": " %",
+    "watt": " W",
+    "celsius": " °C",
+    "mbytes": " MiB",
+    "MBs": " MB/s",
+    "reqps": "/s",
+}
 _MOST_LINES = 24
 _MOST_ROWS = 60
 
@@ -48,20 +56,11 @@ def number(value: float, unit: str) -> str:
             if abs(value) >= size:
                 return f"{value / size:.3g} {name}"
         return f"{value:.3g} s"
-    suffix = {
-        "percent": " %",
-        "watt": " W",
-        "celsius": " °C",
-        "mbytes": " MiB",
-        "MBs": " MB/s",
-        "reqps": "/s",
-    }
-    for size, name in ((1e9, "G"), (1e6, "M"), (1e3, "k")):
-        if abs(value) >= size:
-            return (
-                f"{value / (1e3 if name == 'k' else size):.3g} {name}{suffix.get(unit, '').strip()}".strip()
-            )
-    return f"{value:.4g}{suffix.get(unit, '')}"
+    suffix = _SUFFIXES.get(unit, "")
+    for least, divisor, prefix in ((1e9, 1e9, "G"), (1e6, 1e6, "M"), (1e5, 1e3, "k")):
+        if abs(value) >= least:
+            return f"{value / divisor:.3g} {prefix}{suffix.strip()}"
+    return f"{value:.4g}{suffix}"
 
 
 def colour(value: float, steps: Sequence[tuple[float | None, str]]) -> str:
@@ -166,14 +165,14 @@ class _Frame:
             y = self.y(value)
             parts.append(
                 f'<line x1="{_LEFT}" x2="{_WIDTH - _RIGHT}" y1="{y:.1f}" y2="{y:.1f}" stroke="#8884"/>'
-                f'<text x="{_LEFT - 4}" y="{y + 3:.1f}" text-anchor="end">{escape(number(value, unit))}</text>'
+                f'<text x="{_LEFT - 4}" y="{y + 3:.1f}" text-anchor="end">'
+                f"{escape(number(value, unit))}</text>"
             )
         for step, anchor in ((0, "start"), (1, "middle"), (2, "end")):
             moment = self.start + (self.end - self.start) * step / 2
             clock = datetime.fromtimestamp(moment, UTC).strftime("%H:%M:%S")
-            parts.append(
-                f'<text x="{self.x(moment):.1f}" y="{_HEIGHT - 6}" text-anchor="{anchor}">{clock}</text>'
-            )
+            place = f'x="{self.x(moment):.1f}" y="{_HEIGHT - 6}" text-anchor="{anchor}"'
+            parts.append(f"<text {place}>{clock}</text>")
         return "".join(parts)
 
     def path(self, line: Line, paint: str) -> str:

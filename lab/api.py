@@ -67,6 +67,7 @@ def prepare(paths: Paths, progress: Progress) -> tuple[Programs, Mapping[str, Pa
     progress.enter("toolchain")
     programs = ensure_tools(paths, pins.load().tools, progress)
     debian = ensure_debian(paths, "node", progress)
+    ensure_debian(paths, "monitoring", progress)
     ensure_charts(paths, progress)
     install(paths, programs, progress)
     progress.enter("images")

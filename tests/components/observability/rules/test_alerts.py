@@ -11,7 +11,7 @@ from lab.paths import current
 from lab.progress import Progress
 
 from . import gpu_scenarios, platform_scenarios
-from .promtool import run, cases_of, tried, write_rules
+from .promtool import cases_of, run, tried, write_rules
 from .scenarios import SETTINGS, Scenario
 
 pytestmark = pytest.mark.engine
