@@ -5,7 +5,10 @@ export FIND ?=
 PYTHON := .venv/bin/python
 BOOT := python3 lab/bootstrap.py
 
-.PHONY: help up down test test-unit test-soak check preview smoke status doctor shell validate catalog schema lock venv
+.PHONY: help up down test test-unit test-soak check preview smoke status doctor shell validate catalog schema dashboards lock venv
+export PROMETHEUS ?= http://127.0.0.1:9090
+export OUTPUT ?= dashboards.html
+
 help: ; @grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
 venv: ; @$(BOOT)
 up: venv ## virtualenv, toolchain, lab, stack, everything answering
@@ -28,6 +31,8 @@ catalog: venv ## hardware, versions, thresholds, prices; FIND="words" searches
 	@$(PYTHON) -m cli catalog $$FIND
 schema: venv ## JSON Schema of the settings, written to stacks/config/schema.json
 	@$(PYTHON) -m cli schema
+dashboards: venv ## every dashboard with real data as one HTML page; PROMETHEUS=<address> OUTPUT=<file>
+	@$(PYTHON) -m cli dashboards --prometheus "$$PROMETHEUS" --output "$$OUTPUT"
 lock: ## constraints.txt rewritten from requirements
 	@$(BOOT) --lock
 check: venv ## format, lint, types, import table

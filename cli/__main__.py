@@ -1,5 +1,6 @@
 """`python -m cli`: every command of the environment."""
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -139,6 +140,20 @@ def explain(
     from cli.catalog_commands import explain as run
 
     run(term, as_json=as_json, today=date.today())
+
+
+@app.command()
+def dashboards(
+    prometheus: Annotated[str, typer.Option("--prometheus", help="Base address of a Prometheus.")],
+    output: Annotated[Path, typer.Option("--output", help="The HTML file to write.")] = Path(
+        "dashboards.html"
+    ),
+    minutes: Annotated[int, typer.Option("--minutes", min=1, help="How far back the lines go.")] = 60,
+) -> None:
+    """Write every dashboard with real data as one HTML page."""
+    from cli.dashboards import run
+
+    run(prometheus, output, minutes * 60)
 
 
 def main() -> None:
