@@ -1,5 +1,6 @@
 """`python -m cli`: every command of the environment."""
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -115,6 +116,22 @@ def schema(
     from cli.settings_commands import schema as run
 
     run(check)
+
+
+@app.command()
+def acceptance(
+    pool: Annotated[str, typer.Option("--pool", help="Pool, as the settings name it.")],
+    env: Env = "dev",
+    test: Annotated[str | None, typer.Option("--test", help="Test the judged output is of.")] = None,
+    judge: Annotated[
+        Path | None, typer.Option("--judge", help="Judge this output: the logs of the test's pods.")
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """List a pool's acceptance tests, or judge the output of one; 0 only when it is accepted."""
+    from cli.acceptance import acceptance as run
+
+    run(env, pool, test=test, output=judge, as_json=as_json)
 
 
 def main() -> None:

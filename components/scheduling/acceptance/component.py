@@ -27,7 +27,8 @@ class Acceptance(Component):
 
     Manifests and not suspended Jobs: Kueue owns the ``suspend`` field of every Job with a queue and would
     start them at once, and a Job without a queue is refused. Where a diagnostic is among the tests, a
-    NetworkPolicy lets its pods call the GPU Operator's host engine. Runs nothing and judges nothing (``judge``).
+    NetworkPolicy lets its pods call the GPU Operator's host engine. Runs nothing and judges
+    nothing (``judge``).
 
     Args:
         name: Logical name.
