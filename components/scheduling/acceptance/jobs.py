@@ -173,7 +173,7 @@ def _spanning(
 def _storage(args: AcceptanceArgs, test: AcceptanceTest) -> dict[str, Any]:
     """One client: a claim that one node may mount has no second, and a client's rate is what a job sees."""
     mount = next(mount for mount in args.mounts if mount.purpose is _PURPOSES[test])
-    env = {"STORAGE_NAME": mount.name, "STORAGE_PATH": _MOUNT, "STORAGE_BYTES": str(_STORAGE_BYTES)}
+    env = {"STORAGE_NAME": mount.purpose.value, "STORAGE_PATH": _MOUNT, "STORAGE_BYTES": str(_STORAGE_BYTES)}
     command = ["python3", f"{_PROGRAMS}/{STORAGE_PROBE}"]
     container = _container(args, args.images.training, command, env, _STORAGE_RESOURCES)
     container["volumeMounts"] += [
