@@ -17,8 +17,9 @@ _VERSIONS = {
     "nccl": re.compile(r"(?:NCCL version |nccl-library=|backend nccl nccl )(\S+)"),
     "torch": re.compile(r"^# torch (\S+)"),
 }
-# size count type redop [root], then time algbw busbw wrong, twice.
-_TAIL, _HEADS = 8, (4, 5)
+# size count type redop [root], then time algbw busbw wrong, twice. Versions before 2.12 have no root.
+_WORDS, _WORDS_WITH_ROOT = 12, 13
+_TAIL = 8
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -27,7 +28,8 @@ class NcclRow:
 
     Args:
         size_bytes: Message size.
-        bus_gb_per_second: The lower of the bus bandwidths out of place and in place; NaN stays NaN.
+        bus_gb_per_second: The lower bus bandwidth of out of place and in place, GB/s; NaN where one is no
+            number.
         wrong: Wrong elements.
     """
 
@@ -83,24 +85,28 @@ def nccl_versions(text: str) -> dict[str, str]:
 def _table(part: list[str]) -> NcclTable:
     wrong = [int(match.group(1)) for line in part if (match := _WRONG.match(line))]
     failed = [line.strip() for line in part if _FAILURE.search(line)]
+    rows = [line for line in part if re.match(r"^\s*\d+\s+\d+\s+[a-z]", line)]
+    # A row that lost its last word looks like one of an old version; the head and the other rows tell.
+    rooted = any(re.match(r"^\s*#\s+size\s.*\sroot\s", line) for line in part)
+    rooted = rooted or any(len(row.split()) == _WORDS_WITH_ROOT for row in rows)
     return NcclTable(
         hosts=tuple(match.group(1) for line in part if (match := _RANK.match(line))),
-        rows=tuple(_row(line) for line in part if re.match(r"^\s*\d+\s+\d+\s+[a-z]", line)),
+        rows=tuple(_row(row, _WORDS_WITH_ROOT if rooted else _WORDS) for row in rows),
         wrong=sum(wrong),
         complete=any(_AVERAGE.match(line) for line in part),
         failures=tuple(failed),
     )
 
 
-def _row(line: str) -> NcclRow:
+def _row(line: str, length: int) -> NcclRow:
     words = line.split()
-    if len(words) - _TAIL not in _HEADS:
+    if len(words) != length:
         raise OutputError(f"a row is cut off: {line.strip()!r}")
     tail = words[-_TAIL:]
     rates = [float(word) for word in (tail[2], tail[6]) if word != "N/A"]
     # Old versions write the largest relative error where new ones count wrong elements.
     wrong = sum(int(word) for word in (tail[3], tail[7]) if word.isdigit())
-    lowest = math.nan if not rates or any(math.isnan(rate) for rate in rates) else min(rates)
+    lowest = min(rates) if rates and all(map(math.isfinite, rates)) else math.nan
     return NcclRow(size_bytes=int(words[0]), bus_gb_per_second=lowest, wrong=wrong)
 
 
