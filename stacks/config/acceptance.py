@@ -21,6 +21,7 @@ from stacks.config.section import Section, empty, read_only
 from stacks.config.view import View
 
 _SPAN_NODES = ("nccl-inter",)
+_A_LIST, _NAME_THEM = "a list with at least one test", "name tests, or remove `tests` to have all"
 
 
 class AcceptanceSettings(Section):
@@ -30,8 +31,8 @@ class AcceptanceSettings(Section):
     """Queue they go through; it must hold the whole pool, as most tests run on every node at once."""
     tests: Annotated[
         tuple[TestName, ...],
-        Field(min_length=1, strict=False),
-        Form(accepted="a list with at least one test", fix="name tests, or remove `tests` to have all"),
+        Field(strict=False),
+        Form(accepted=_A_LIST, fix=_NAME_THEM),
     ] = tuple(ACCEPTANCE_TESTS)
     """Which; left out: all, without nccl-inter where the pool has one node."""
     nodes: NodeCount | None = None
@@ -87,6 +88,8 @@ def _queue(root: View, name: str, pool: View, acceptance: View) -> Iterator[Sett
 def _nodes(name: str, pool: View, acceptance: View) -> Iterator[SettingProblem]:
     nodes, asked = pool.at("nodes").number, acceptance.at("nodes")
     tests = acceptance.at("tests").raw
+    if tests == []:
+        yield acceptance.at("tests").problem(_A_LIST, _NAME_THEM)
     if nodes == 1 and isinstance(tests, list) and any(test in tests for test in _SPAN_NODES):
         yield acceptance.at("tests").problem(
             "no nccl-inter in a pool of one node", "remove it, or add a node to the pool", value="nccl-inter"
