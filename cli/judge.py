@@ -8,6 +8,7 @@ from typing import Any
 
 from kubernetes import client
 
+from cli.kube import pod_log
 from components.scheduling import DISTRIBUTED_SAMPLE
 
 BLOCK_LABEL = "gpu-platform/topology-block"
@@ -83,8 +84,7 @@ def _gang(api: client.ApiClient, sample: str, job: client.V1Job, pods: list[clie
 def _training(
     api: client.ApiClient, sample: str, job: client.V1Job, pods: list[client.V1Pod]
 ) -> list[Verdict]:
-    core = client.CoreV1Api(api)
-    log = core.read_namespaced_pod_log(pods[0].metadata.name, job.metadata.namespace) if pods else ""
+    log = pod_log(api, job.metadata.namespace, pods[0].metadata.name) if pods else ""
     result = last_json_line(log)
     verdict = "model_version" in result and "run_id" in result
     same = result.get("loaded_model_predicts_the_same")
@@ -113,8 +113,7 @@ def _distributed(
         # A lost pod stays beside the one that took its place.
         if pod.status.phase == "Succeeded" and pod.metadata.annotations.get(_INDEX) == "0"
     ]
-    core = client.CoreV1Api(api)
-    log = core.read_namespaced_pod_log(first[0].metadata.name, job.metadata.namespace) if first else ""
+    log = pod_log(api, job.metadata.namespace, first[0].metadata.name) if first else ""
     result, losses = last_json_line(log), step_losses(log)
     wanted, seen = job.spec.parallelism, result.get("world_size")
     return [

@@ -180,10 +180,12 @@ def _storage(args: AcceptanceArgs, test: AcceptanceTest) -> dict[str, Any]:
         {"name": "programs", "mountPath": _PROGRAMS, "readOnly": True},
         {"name": "tested", "mountPath": _MOUNT},
     ]
-    volumes = [
-        {"name": "programs", "configMap": {"name": SPACE}},
-        {"name": "tested", "persistentVolumeClaim": {"claimName": mount.claim}},
-    ]
+    volumes: list[dict[str, Any]] = [{"name": "programs", "configMap": {"name": SPACE}}]
+    # A simulated node can't hold a volume: a claim that binds late would wait there for its first reader.
+    tested = (
+        {"emptyDir": {}} if args.pool.simulated else {"persistentVolumeClaim": {"claimName": mount.claim}}
+    )
+    volumes.append({"name": "tested", **tested})
     return _per_node(args, test, container, pods=1, volumes=volumes)
 
 

@@ -128,6 +128,11 @@ def test_storage_tests_write_to_their_own_mount(test: AcceptanceTest, claim: str
     }
 
 
+def test_a_simulated_node_claims_no_volume() -> None:
+    for job in acceptance_jobs(args(POOL)).values():
+        assert "persistentVolumeClaim" not in str(job)
+
+
 @pytest.mark.parametrize("test", ALL)
 def test_on_simulated_nodes_every_test_says_so(test: AcceptanceTest) -> None:
     job = acceptance_jobs(args(POOL))[test]
