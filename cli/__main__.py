@@ -156,6 +156,22 @@ def dashboards(
     run(prometheus, output, minutes * 60)
 
 
+@app.command()
+def acceptance(
+    pool: Annotated[str, typer.Option("--pool", help="Pool, as the settings name it.")],
+    env: Env = "dev",
+    test: Annotated[str | None, typer.Option("--test", help="Test the judged output is of.")] = None,
+    judge: Annotated[
+        Path | None, typer.Option("--judge", help="Judge this output: the logs of the test's pods.")
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """List a pool's acceptance tests, or judge the output of one; 0 only when it is accepted."""
+    from cli.acceptance import acceptance as run
+
+    run(env, pool, test=test, output=judge, as_json=as_json)
+
+
 def main() -> None:
     """Entry point: messages instead of tracebacks."""
     with told():

@@ -8,8 +8,12 @@ from typing import Any
 
 from kubernetes import client
 
+from cli.kube import pod_log
+from components.scheduling import DISTRIBUTED_SAMPLE
+
 BLOCK_LABEL = "gpu-platform/topology-block"
 _GPU = "nvidia.com/gpu"
+_INDEX = "batch.kubernetes.io/job-completion-index"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,6 +54,8 @@ def judge(api: client.ApiClient, sample: str, namespace: str, name: str) -> list
 
 
 def _kind(job: client.V1Job) -> str:
+    if (job.metadata.labels or {}).get("app.kubernetes.io/name") == DISTRIBUTED_SAMPLE:
+        return "distributed"
     resources = job.spec.template.spec.containers[0].resources.limits or {}
     return "gang" if _GPU in resources else "training"
 
@@ -78,8 +84,7 @@ def _gang(api: client.ApiClient, sample: str, job: client.V1Job, pods: list[clie
 def _training(
     api: client.ApiClient, sample: str, job: client.V1Job, pods: list[client.V1Pod]
 ) -> list[Verdict]:
-    core = client.CoreV1Api(api)
-    log = core.read_namespaced_pod_log(pods[0].metadata.name, job.metadata.namespace) if pods else ""
+    log = pod_log(api, job.metadata.namespace, pods[0].metadata.name) if pods else ""
     result = last_json_line(log)
     verdict = "model_version" in result and "run_id" in result
     same = result.get("loaded_model_predicts_the_same")
@@ -99,6 +104,40 @@ def _training(
     ]
 
 
+def _distributed(
+    api: client.ApiClient, sample: str, job: client.V1Job, pods: list[client.V1Pod]
+) -> list[Verdict]:
+    first = [
+        pod
+        for pod in pods
+        # A lost pod stays beside the one that took its place.
+        if pod.status.phase == "Succeeded" and pod.metadata.annotations.get(_INDEX) == "0"
+    ]
+    log = pod_log(api, job.metadata.namespace, first[0].metadata.name) if first else ""
+    result, losses = last_json_line(log), step_losses(log)
+    wanted, seen = job.spec.parallelism, result.get("world_size")
+    return [
+        Verdict(
+            sample=sample,
+            criterion=f"{wanted} pods train one model to its last step",
+            passed=bool(result.get("completed")) and seen == wanted,
+            seen=json.dumps(result) if result else "no result line in the log of pod 0",
+        ),
+        Verdict(
+            sample=sample,
+            criterion="the loss falls",
+            passed=len(losses) > 1 and losses[-1] < losses[0],
+            seen=f"{losses[0]:.3f} to {losses[-1]:.3f}" if losses else "no step in the log",
+        ),
+    ]
+
+
+def step_losses(log: str) -> list[float]:
+    """Loss of each step in the log of a distributed training."""
+    events = [json.loads(line) for line in log.splitlines() if line.startswith('{"event": "step"')]
+    return [float(event["loss"]) for event in events]
+
+
 def last_json_line(log: str) -> Mapping[str, Any]:
     """The result a job printed as its last line; empty when there is none."""
     for line in reversed(log.splitlines()):
@@ -112,5 +151,5 @@ def last_json_line(log: str) -> Mapping[str, Any]:
 
 
 _KINDS: Mapping[str, Callable[[client.ApiClient, str, client.V1Job, list[client.V1Pod]], list[Verdict]]] = (
-    MappingProxyType({"gang": _gang, "training": _training})
+    MappingProxyType({"gang": _gang, "training": _training, "distributed": _distributed})
 )

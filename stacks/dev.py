@@ -8,10 +8,10 @@ from components.compute import SimulatedGpuPool, SimulatedGpuPoolArgs
 from components.contracts import ClusterAccess, GpuPool, StorageMount
 from components.core import Ownership
 from components.storage import SharedVolumes, SharedVolumesArgs, VolumeArgs
-from stacks import mlplatform, queueing
+from stacks import acceptance, mlplatform, queueing
 from stacks.config import LabCluster, Settings
 from stacks.config.fields import DEFAULT_CLASSES
-from stacks.namespaces import JOBS, Namespaces, make_namespaces
+from stacks.namespaces import JOBS, WORKBENCH, Namespaces, make_namespaces
 from stacks.outputs import StackOutputs
 from stacks.providers import kubernetes_provider
 from stacks.site import Site
@@ -48,7 +48,7 @@ def deploy(settings: Settings) -> StackOutputs:
     queues = queueing.deploy(site, kueue, pools, namespaces)
     mounts = _volumes(site, namespaces)
     services = mlplatform.deploy(site, namespaces)
-    samples = mlplatform.samples(site, namespaces, pools, queues)
+    samples = mlplatform.samples(site, namespaces, pools, queues, mounts)
     return StackOutputs(
         environment=settings.environment,
         kubeconfig=str(access.kubeconfig),
@@ -56,8 +56,9 @@ def deploy(settings: Settings) -> StackOutputs:
         pools=pools,
         queues=queues,
         services=services,
-        mounts=mounts,
+        mounts=tuple(mount for mount in mounts if mount.namespace == JOBS),
         samples=samples,
+        acceptance=acceptance.deploy(site, namespaces, pools, queues, mounts),
     )
 
 
@@ -92,11 +93,13 @@ def _pools(site: Site) -> Mapping[str, GpuPool]:
 
 def _volumes(site: Site, namespaces: Namespaces) -> tuple[StorageMount, ...]:
     settings = site.settings
+    # The workbench's own claims serve the sample that writes checkpoints.
+    samples = settings.samples.enabled and settings.samples.distributed_training
     datasets, checkpoints = settings.storage.datasets, settings.storage.checkpoints
     return SharedVolumes(
         "volumes",
         SharedVolumesArgs(
-            namespaces=(JOBS,),
+            namespaces=(JOBS, WORKBENCH) if samples else (JOBS,),
             ownership=site.ownership,
             datasets=VolumeArgs(
                 claim=datasets.claim,
@@ -110,5 +113,5 @@ def _volumes(site: Site, namespaces: Namespaces) -> tuple[StorageMount, ...]:
             ),
             protect=settings.kind != "dev",
         ),
-        opts=site.after(namespaces.jobs),
+        opts=site.after(namespaces.jobs, namespaces.workbench),
     ).mounts

@@ -3,10 +3,19 @@
 from collections.abc import Mapping
 from typing import Any
 
-from components.contracts import GpuPool, QueueRef
+from components.contracts import GpuPool, Purpose, QueueRef, StorageMount
 from components.kube import NAME_LABEL, Pods
 from components.mlops import ExperimentTracking, ExperimentTrackingArgs, TrainingSample, training_sample
-from components.scheduling import GangJobArgs, SampleJobs, SampleJobsArgs
+from components.scheduling import (
+    DISTRIBUTED_SAMPLE,
+    DistributedSample,
+    DistributedSpace,
+    DistributedSpaceArgs,
+    GangJobArgs,
+    SampleJobs,
+    SampleJobsArgs,
+    distributed_sample,
+)
 from components.storage import ObjectStore, ObjectStoreArgs, Postgres, PostgresArgs
 from stacks.namespaces import DATA, JOBS, MLOPS, WORKBENCH, Namespaces
 from stacks.outputs import Service
@@ -80,14 +89,20 @@ def deploy(site: Site, namespaces: Namespaces) -> Mapping[str, Service]:
 
 
 def samples(
-    site: Site, namespaces: Namespaces, pools: Mapping[str, GpuPool], queues: Mapping[str, QueueRef]
+    site: Site,
+    namespaces: Namespaces,
+    pools: Mapping[str, GpuPool],
+    queues: Mapping[str, QueueRef],
+    mounts: tuple[StorageMount, ...],
 ) -> Mapping[str, Any]:
     """Manifests of the sample jobs, ready to be created; nothing where samples are off."""
     settings, ownership = site.settings, site.ownership
     if not settings.samples.enabled:
         return {}
     gang = settings.samples.gang_job
-    extra = {}
+    extra: dict[str, Mapping[str, Any]] = {}
+    if settings.samples.distributed_training:
+        extra[DISTRIBUTED_SAMPLE] = _distributed(site, namespaces, mounts)
     if settings.tracking.enabled:
         extra[TRAINING] = {
             "apiVersion": "v1",
@@ -119,3 +134,23 @@ def samples(
         opts=site.after(namespaces.jobs),
     )
     return {"namespace": JOBS, "configMap": made.config_map, "names": list(made.samples)}
+
+
+def _distributed(site: Site, namespaces: Namespaces, mounts: tuple[StorageMount, ...]) -> Mapping[str, Any]:
+    """The distributed sample, and what it needs of its namespace."""
+    DistributedSpace(
+        "workbench-space",
+        DistributedSpaceArgs(namespace=WORKBENCH, ownership=site.ownership),
+        opts=site.after(namespaces.workbench),
+    )
+    checkpoints = next(
+        mount for mount in mounts if mount.namespace == WORKBENCH and mount.purpose is Purpose.CHECKPOINTS
+    )
+    return distributed_sample(
+        DistributedSample(
+            namespace=WORKBENCH,
+            ownership=site.ownership,
+            image=site.settings.artifacts.images["training"],
+            checkpoints=checkpoints,
+        )
+    )

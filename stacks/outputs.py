@@ -31,8 +31,9 @@ class StackOutputs:
         pools: GPU pools by name.
         queues: Queues by name.
         services: Services by name.
-        mounts: Shared volumes.
+        mounts: Shared volumes of the jobs namespace.
         samples: Namespace and ConfigMap of the sample jobs; empty without samples.
+        acceptance: Pool → namespace, ConfigMap and tests of its acceptance.
     """
 
     environment: str
@@ -43,6 +44,7 @@ class StackOutputs:
     services: Mapping[str, Service]
     mounts: tuple[StorageMount, ...]
     samples: Mapping[str, Any]
+    acceptance: Mapping[str, Any]
 
     def exports(self) -> dict[str, Any]:
         """The outputs in the form Pulumi exports; plain JSON values and outputs."""
@@ -54,6 +56,7 @@ class StackOutputs:
             "services": {name: _service(service) for name, service in sorted(self.services.items())},
             "storage": {mount.name: _mount(mount) for mount in self.mounts},
             "samples": dict(self.samples),
+            "acceptance": dict(self.acceptance),
         }
 
 

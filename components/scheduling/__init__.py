@@ -5,8 +5,19 @@ from components.scheduling.gpu_flavors import GpuFlavors, GpuFlavorsArgs, Priori
 from components.scheduling.job_rules import JobRules, JobRulesArgs, QueueRule
 from components.scheduling.operator import KueueOperator, KueueOperatorArgs
 from components.scheduling.sample_jobs import GangJobArgs, SampleJobs, SampleJobsArgs
+from components.scheduling.training import (
+    DISTRIBUTED_SAMPLE,
+    DistributedSample,
+    DistributedSpace,
+    DistributedSpaceArgs,
+    distributed_sample,
+)
 
 __all__ = [
+    "DISTRIBUTED_SAMPLE",
+    "DistributedSample",
+    "DistributedSpace",
+    "DistributedSpaceArgs",
     "GangJobArgs",
     "GangQueue",
     "GangQueueArgs",
@@ -21,4 +32,5 @@ __all__ = [
     "QueueRule",
     "SampleJobs",
     "SampleJobsArgs",
+    "distributed_sample",
 ]

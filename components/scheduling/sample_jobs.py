@@ -10,16 +10,24 @@ from pulumi_kubernetes.core.v1 import ConfigMap
 
 from components.contracts import GpuPool, QueueRef
 from components.core import Component, Ownership, Problem, check_positive, raise_problems
-from components.kube import count, gibibytes, ownership_metadata
-from components.scheduling.kueue_api import GPU_RESOURCE, QUEUE_LABEL, REQUIRED_TOPOLOGY_ANNOTATION
+from components.kube import ownership_metadata
+from components.scheduling._pool_pods import (
+    FINISHED_JOBS_KEPT_SECONDS,
+    RESTRICTED_CONTAINER,
+    USER_ID,
+    environment,
+    placement_note,
+    pod_annotations,
+    pod_security,
+    pool_command,
+    pool_labels,
+    pool_resources,
+    pool_scheduling,
+)
+from components.scheduling.kueue_api import QUEUE_LABEL
 
 CONFIG_MAP = "sample-jobs"
 GANG_JOB = "gang"
-PLACEMENT_ONLY = "placement only: these nodes are simulated, no container starts and nothing is measured"
-_USER_ID = 65532
-_FINISHED_JOBS_KEPT_SECONDS = 3600
-# Not the whole server: the kubelet and the operators' daemons need their part on real nodes.
-_NODE_PART_PERCENT = 90
 # 8 B to 16 GiB, doubling: below 1 GiB the bus bandwidth of eight GPUs is not reached.
 _NCCL_SIZES = ("-b", "8", "-e", "16G", "-f", "2")
 
@@ -109,7 +117,7 @@ class SampleJobs(Component):
         ConfigMap(
             f"{name}-manifests",
             metadata=ownership_metadata(args.ownership, name=CONFIG_MAP, namespace=args.namespace),
-            data={f"{sample}.yaml": _as_yaml(manifests[sample]) for sample in self.samples},
+            data={f"{sample}.yaml": as_yaml(manifests[sample]) for sample in self.samples},
             opts=self.child(),
         )
         self.config_map = pulumi.Output.from_input(CONFIG_MAP)
@@ -124,14 +132,12 @@ def gang_job(ownership: Ownership, args: GangJobArgs) -> dict[str, Any]:
     admission, and says so.
     """
     queue = args.queue
-    labels = {"app.kubernetes.io/name": GANG_JOB, "gpu-platform/pool": args.pool.name}
-    if args.pool.simulated:
-        labels["gpu-platform/simulated"] = "true"
+    labels = pool_labels(GANG_JOB, args.pool)
     metadata = ownership_metadata(
         ownership,
         namespace=queue.namespace,
         labels={**labels, QUEUE_LABEL: queue.name},
-        annotations={"gpu-platform/note": PLACEMENT_ONLY} if args.pool.simulated else {},
+        annotations=placement_note(args.pool),
     )
     return {
         "apiVersion": "batch/v1",
@@ -144,78 +150,46 @@ def gang_job(ownership: Ownership, args: GangJobArgs) -> dict[str, Any]:
             "completionMode": "Indexed",
             "backoffLimit": 0,
             "activeDeadlineSeconds": queue.default_time_limit_seconds,
-            "ttlSecondsAfterFinished": _FINISHED_JOBS_KEPT_SECONDS,
+            "ttlSecondsAfterFinished": FINISHED_JOBS_KEPT_SECONDS,
             "template": {
-                "metadata": ownership_metadata(ownership, labels=labels, annotations=_pod_annotations(args)),
+                "metadata": ownership_metadata(
+                    ownership, labels=labels, annotations=pod_annotations(args.pool, args.simulated_seconds)
+                ),
                 "spec": _pod_spec(args),
             },
         },
     }
 
 
-def _pod_annotations(args: GangJobArgs) -> dict[str, str]:
-    annotations = {REQUIRED_TOPOLOGY_ANNOTATION: args.pool.topology_levels[0]}
-    if args.pool.simulated:
-        annotations["gpu-platform/note"] = PLACEMENT_ONLY
-        annotations["pod-complete.stage.kwok.x-k8s.io/delay"] = f"{args.simulated_seconds}s"
-        annotations["pod-complete.stage.kwok.x-k8s.io/jitter-delay"] = f"{args.simulated_seconds}s"
-    return annotations
-
-
 def _pod_spec(args: GangJobArgs) -> dict[str, Any]:
     pool = args.pool
+    resources = pool_resources(pool, args.gpus_per_node)
     return {
         "restartPolicy": "Never",
         "automountServiceAccountToken": False,
-        "nodeSelector": dict(pool.labels),
-        "tolerations": [
-            {"key": taint.key, "operator": "Equal", "value": taint.value, "effect": taint.effect}
-            for taint in pool.taints
-        ],
-        "securityContext": {
-            "runAsNonRoot": True,
-            "runAsUser": _USER_ID,
-            "runAsGroup": _USER_ID,
-            "seccompProfile": {"type": "RuntimeDefault"},
-        },
+        **pool_scheduling(pool),
+        "securityContext": pod_security(USER_ID, volumes=False),
         "containers": [
             {
                 "name": "all-reduce",
                 "image": args.image,
                 "imagePullPolicy": "IfNotPresent",
-                "command": _command(args),
-                "env": [
-                    {"name": name, "value": value} for name, value in sorted(pool.nccl_environment.items())
-                ],
-                "resources": {"requests": _resources(args), "limits": _resources(args)},
-                "securityContext": {
-                    "allowPrivilegeEscalation": False,
-                    "readOnlyRootFilesystem": True,
-                    "capabilities": {"drop": ["ALL"]},
-                },
+                "command": pool_command(pool, nccl_command(args.gpus_per_node)),
+                "env": environment(pool.nccl_environment),
+                "resources": {"requests": resources, "limits": resources},
+                "securityContext": dict(RESTRICTED_CONTAINER),
             }
         ],
     }
 
 
-def _command(args: GangJobArgs) -> list[str]:
-    if args.pool.simulated:
-        return ["sh", "-c", f"echo '{PLACEMENT_ONLY}'"]
-    return ["all_reduce_perf", *_NCCL_SIZES, "-g", str(args.gpus_per_node)]
+def nccl_command(gpus: int) -> list[str]:
+    """nccl-tests' all-reduce over the GPUs of one node."""
+    return ["all_reduce_perf", *_NCCL_SIZES, "-g", str(gpus)]
 
 
-def _resources(args: GangJobArgs) -> dict[str, str]:
-    pool = args.pool
-    part = args.gpus_per_node * _NODE_PART_PERCENT
-    whole = pool.gpus_per_node * 100
-    return {
-        "cpu": count(max(1, pool.cpus_per_node * part // whole)),
-        "memory": gibibytes(max(1, pool.memory_gib_per_node * part // whole)),
-        GPU_RESOURCE: count(args.gpus_per_node),
-    }
-
-
-def _as_yaml(manifest: pulumi.Input[Mapping[str, Any]]) -> pulumi.Output[str]:
+def as_yaml(manifest: pulumi.Input[Mapping[str, Any]]) -> pulumi.Output[str]:
+    """A manifest as text, its outputs resolved."""
     return pulumi.Output.from_input(manifest).apply(_dump)
 
 

@@ -3,6 +3,7 @@
 ``loader`` reads Pulumi's configuration and is imported by its own name; nothing else here needs Pulumi.
 """
 
+from stacks.config.acceptance import AcceptanceSettings, block_nodes, wanted_tests
 from stacks.config.files import load_file, settings_file
 from stacks.config.models import KubeconfigCluster, LabCluster
 from stacks.config.problems import SettingProblem, SettingsError
@@ -10,6 +11,7 @@ from stacks.config.resolve import Settings, load
 from stacks.config.versions import Artifacts, ChartRef, Versions
 
 __all__ = [
+    "AcceptanceSettings",
     "Artifacts",
     "ChartRef",
     "KubeconfigCluster",
@@ -18,7 +20,9 @@ __all__ = [
     "Settings",
     "SettingsError",
     "Versions",
+    "block_nodes",
     "load",
     "load_file",
     "settings_file",
+    "wanted_tests",
 ]

@@ -7,6 +7,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
 
 from components.catalog import FABRICS, SERVERS, nearest
+from stacks.config.acceptance import acceptance_problems
 from stacks.config.fields import (
     DEFAULT_CLASSES,
     DEFAULT_LIMIT_MINUTES,
@@ -256,5 +257,6 @@ _CHECKS: tuple[Check, ...] = (
     _time_limits,
     _separate_volumes,
     _samples,
+    acceptance_problems,
     _lab_mirror,
 )

@@ -20,6 +20,20 @@ MAX_GPUS_PER_NODE = 16
 DEFAULT_CLASSES: Mapping[str, str] = MappingProxyType({"datasets": "standard", "checkpoints": "fast"})
 DEFAULT_LIMIT_MINUTES = 60
 DEFAULT_MAX_LIMIT_MINUTES = 1440
+# Name to the unit its threshold has; those without one judge themselves. A test compares with the component.
+ACCEPTANCE_TESTS: Mapping[str, str] = MappingProxyType(
+    {
+        "nccl-intra": "GB/s bus bandwidth",
+        "nccl-inter": "GB/s bus bandwidth",
+        "dcgm-1": "",
+        "dcgm-2": "",
+        "dcgm-3": "",
+        "storage-datasets": "GB/s read",
+        "storage-checkpoints": "GB/s written",
+        "gpt2": "tokens/s of one GPU",
+        "bert": "tokens/s of one GPU",
+    }
+)
 # One scalable unit of NVIDIA's DGX SuperPOD: 32 nodes, four to a rack.
 DEFAULT_NODES_PER_RACK = 4
 DEFAULT_RACKS_PER_BLOCK = 8
@@ -114,6 +128,17 @@ NodeGpus = Annotated[
 ]
 SizeGib = Annotated[StrictInt, Field(ge=1, le=MAX_SIZE_GIB), _whole(MAX_SIZE_GIB, "GiB")]
 Minutes = Annotated[StrictInt, Field(ge=1, le=MAX_MINUTES), _whole(MAX_MINUTES, "minutes")]
+TestName = Annotated[
+    StrictStr,
+    AfterValidator(_one_of(ACCEPTANCE_TESTS)),
+    Field(json_schema_extra={"enum": list(ACCEPTANCE_TESTS)}),
+    Form(accepted=f"an acceptance test: {', '.join(ACCEPTANCE_TESTS)}", known=tuple(ACCEPTANCE_TESTS)),
+]
+Figure = Annotated[
+    float,
+    Field(gt=0, le=1e9, allow_inf_nan=False, strict=True),
+    Form(accepted="a number above 0, in the unit of its test", fix="write a plain number without quotes"),
+]
 Replicas = Annotated[StrictInt, Field(ge=1, le=8), _whole(8, "replicas")]
 ClassName = Annotated[
     StrictStr,

@@ -6,10 +6,11 @@ Nothing here reads a file, the network or the environment. Values that need each
 
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import Annotated, Literal, TypeVar
+from typing import Annotated, Literal
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+from pydantic import Field
 
+from stacks.config.acceptance import AcceptanceSettings
 from stacks.config.fields import (
     DEFAULT_LIMIT_MINUTES,
     DEFAULT_MAX_LIMIT_MINUTES,
@@ -38,26 +39,7 @@ from stacks.config.fields import (
     SizeGib,
     Slug,
 )
-
-
-class Section(BaseModel):
-    """Base of every section: frozen, unknown keys refused, no conversion of types."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid", strict=True, use_attribute_docstrings=True)
-
-
-ValueT = TypeVar("ValueT")
-
-
-def _read_only(value: Mapping[str, ValueT]) -> Mapping[str, ValueT]:
-    return MappingProxyType(dict(value))
-
-
-def _empty() -> Mapping[str, ValueT]:
-    return MappingProxyType({})
-
-
-ByName = Annotated[Mapping[Slug, ValueT], AfterValidator(_read_only)]
+from stacks.config.section import ByName, Section, empty
 
 
 class OwnershipSettings(Section):
@@ -116,9 +98,9 @@ class ArtifactSettings(Section):
 
     registry_mirror: Registry | None = None
     """Takes the place of the registry host in every pinned image and `oci://` chart not replaced by name."""
-    images: ByName[ImageReference] = Field(default_factory=_empty)
+    images: ByName[ImageReference] = Field(default_factory=empty)
     """Image name of versions.toml to the full reference that replaces it."""
-    charts: ByName[ChartSettings] = Field(default_factory=_empty)
+    charts: ByName[ChartSettings] = Field(default_factory=empty)
     """Chart name of versions.toml to the chart that replaces it."""
 
 
@@ -147,6 +129,8 @@ class PoolSettings(Section):
     """The pool is meant for jobs that span nodes."""
     topology: TopologySettings = TopologySettings()
     """Racks and blocks, for topology-aware placement."""
+    acceptance: AcceptanceSettings | None = None
+    """Tests the pool must pass before people use it; left out: none."""
 
 
 class PoolQuotaSettings(Section):
@@ -247,7 +231,9 @@ class SampleSettings(Section):
     enabled: Flag = True
     """Make what the samples need."""
     gang_job: GangJobSettings | None = None
-    """Gang job; left out: only the training sample."""
+    """Gang job; left out: only the training samples."""
+    distributed_training: Flag = True
+    """Training over two pods on CPUs, with checkpoints; in the lab its image is built for it."""
 
 
 class DevSettings(Section):
@@ -261,9 +247,9 @@ class DevSettings(Section):
     """The Kubernetes cluster everything goes into."""
     artifacts: ArtifactSettings = Field(default_factory=ArtifactSettings)
     """Where images and charts come from, if not from the pins."""
-    pools: ByName[PoolSettings] = Field(default_factory=_empty)
+    pools: ByName[PoolSettings] = Field(default_factory=empty)
     """GPU pools by name."""
-    queues: ByName[QueueSettings] = Field(default_factory=_empty)
+    queues: ByName[QueueSettings] = Field(default_factory=empty)
     """Queues by name."""
     storage: StorageSettings
     """Volumes, object store, database."""

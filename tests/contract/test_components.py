@@ -17,6 +17,8 @@ TOKENS = {
     "gpuplatform:kube:NetworkAllow",
     "gpuplatform:kube:Workload",
     "gpuplatform:mlops:ExperimentTracking",
+    "gpuplatform:scheduling:Acceptance",
+    "gpuplatform:scheduling:DistributedSpace",
     "gpuplatform:scheduling:GangQueue",
     "gpuplatform:scheduling:GpuFlavors",
     "gpuplatform:scheduling:JobRules",
@@ -62,7 +64,7 @@ def test_the_type_tokens_are_the_known_ones() -> None:
 
 def test_the_area_of_a_token_is_its_folder() -> None:
     for path, node in _components():
-        assert _token(node).split(":")[1] == path.parent.name, path
+        assert _token(node).split(":")[1] == path.relative_to(REPOSITORY / "components").parts[0], path
 
 
 def test_constructors_take_name_args_opts_and_end_in_finish() -> None:

@@ -25,6 +25,8 @@ COMPONENTS = {
     "gpuplatform:kube:NetworkAllow": 4,
     "gpuplatform:kube:Workload": 3,
     "gpuplatform:mlops:ExperimentTracking": 1,
+    "gpuplatform:scheduling:Acceptance": 2,
+    "gpuplatform:scheduling:DistributedSpace": 2,
     "gpuplatform:scheduling:GangQueue": 1,
     "gpuplatform:scheduling:GpuFlavors": 1,
     "gpuplatform:scheduling:JobRules": 1,
@@ -39,14 +41,14 @@ RESOURCES = {
     "kubernetes:admissionregistration.k8s.io/v1:ValidatingAdmissionPolicyBinding": 2,
     "kubernetes:apps/v1:Deployment": 1,
     "kubernetes:apps/v1:StatefulSet": 2,
-    "kubernetes:core/v1:ConfigMap": 3,
+    "kubernetes:core/v1:ConfigMap": 7,
     "kubernetes:core/v1:LimitRange": 4,
     "kubernetes:core/v1:Namespace": 5,
     "kubernetes:core/v1:Node": 8,
-    "kubernetes:core/v1:PersistentVolumeClaim": 4,
+    "kubernetes:core/v1:PersistentVolumeClaim": 6,
     "kubernetes:core/v1:ResourceQuota": 5,
     "kubernetes:core/v1:Secret": 8,
-    "kubernetes:core/v1:Service": 3,
+    "kubernetes:core/v1:Service": 5,
     "kubernetes:core/v1:ServiceAccount": 3,
     "kubernetes:helm.sh/v3:Release": 1,
     "kubernetes:kueue.x-k8s.io/v1beta2:ClusterQueue": 1,
@@ -54,7 +56,7 @@ RESOURCES = {
     "kubernetes:kueue.x-k8s.io/v1beta2:ResourceFlavor": 2,
     "kubernetes:kueue.x-k8s.io/v1beta2:Topology": 1,
     "kubernetes:kueue.x-k8s.io/v1beta2:WorkloadPriorityClass": 3,
-    "kubernetes:networking.k8s.io/v1:NetworkPolicy": 20,
+    "kubernetes:networking.k8s.io/v1:NetworkPolicy": 24,
     "kubernetes:rbac.authorization.k8s.io/v1:ClusterRole": 2,
     "pulumi:providers:kubernetes": 1,
     "random:index/randomPassword:RandomPassword": 6,
@@ -78,7 +80,16 @@ def test_the_whole_stack(settings: Settings, preview: bool) -> None:
 
 def test_the_outputs_are_what_the_commands_read(settings: Settings) -> None:
     outputs = _run(settings).outputs
-    assert set(outputs) == {"environment", "cluster", "pools", "queues", "services", "storage", "samples"}
+    assert set(outputs) == {
+        "environment",
+        "cluster",
+        "pools",
+        "queues",
+        "services",
+        "storage",
+        "samples",
+        "acceptance",
+    }
     assert outputs["cluster"] == {
         "kubeconfig": "/var/lib/gpu-platform/kubeconfig",
         "context": "gpu-platform-lab",
@@ -94,7 +105,16 @@ def test_the_outputs_are_what_the_commands_read(settings: Settings) -> None:
     }
     assert outputs["queues"]["research"]["gpuQuota"] == {"a100": 32, "h100": 32}
     assert outputs["services"]["mlflow"]["healthPath"] == "/health"
-    assert outputs["samples"]["names"] == ["gang", "training"]
+    assert outputs["samples"]["names"] == ["distributed-training", "gang", "training"]
+    assert outputs["acceptance"]["a100"] == {
+        "namespace": "gpu-platform-jobs",
+        "configMap": "acceptance-a100",
+        "tests": [
+            *("nccl-intra", "nccl-inter", "dcgm-1", "dcgm-2", "dcgm-3"),
+            *("storage-datasets", "storage-checkpoints", "gpt2", "bert"),
+        ],
+    }
+    assert set(outputs["storage"]) == {"datasets", "checkpoints"}
 
 
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: str(rule.id))
@@ -128,7 +148,7 @@ def test_a_cluster_of_the_users_own_gets_the_services_from_public_images(setting
     recording = _run(own)
     assert not recording.of_type("kubernetes:core/v1:Node")
     assert not recording.of_type("kubernetes:helm.sh/v3:Release")
-    assert recording.outputs["samples"]["names"] == ["training"]
+    assert recording.outputs["samples"]["names"] == ["distributed-training", "training"]
     provider = recording.one("pulumi:providers:kubernetes", "cluster")
     assert provider.inputs["kubeconfig"] == "/srv/kubeconfig"
     images = [
