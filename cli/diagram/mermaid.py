@@ -3,7 +3,7 @@
 from cli.diagram.graph import Box, Graph
 
 # Mermaid reads quotes, brackets, # entities and markup inside labels; these leave only text.
-_SAFE = str.maketrans({char: f"#{ord(char)};" for char in "\"#<>&`|{}[]()\\;"} | {"\n": " ", "\r": " "})
+_SAFE = str.maketrans({char: f"#{ord(char)};" for char in '"#<>&`|{}[]()\\;'} | {"\n": " ", "\r": " "})
 _STYLES = {
     "create": "fill:#e6f4ea,stroke:#1a7f37",
     "update": "fill:#fff8c5,stroke:#9a6700",
@@ -27,7 +27,10 @@ def render(graph: Graph) -> str:
     for operation, style in _STYLES.items():
         members = [ids[box.urn] for box in graph.boxes if box.mark == operation]
         if members:
-            lines += [f"  classDef {operation}Change {style}", f"  class {','.join(members)} {operation}Change"]
+            lines += [
+                f"  classDef {operation}Change {style}",
+                f"  class {','.join(members)} {operation}Change",
+            ]
     return "\n".join(lines) + "\n"
 
 

@@ -147,9 +147,7 @@ def _legend(lines: list[tuple[str, str]], top: float) -> Iterator[str]:
             )
         else:
             colour, dashes = ("#24292f", "") if kind == "flow" else ("#8c959f", ' stroke-dasharray="4 4"')
-            yield (
-                f'<path d="M{_MARGIN:.0f} {y - 4:.0f} h30" stroke="{colour}" stroke-width="1.4"{dashes}/>'
-            )
+            yield (f'<path d="M{_MARGIN:.0f} {y - 4:.0f} h30" stroke="{colour}" stroke-width="1.4"{dashes}/>')
         yield _text(_MARGIN + 40, y, text, 11, colour="#57606a")
 
 

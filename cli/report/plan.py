@@ -1,7 +1,7 @@
 """A preview as the engine tells it, read into what a reviewer wants to know.
 
-Reads the digest of ``pulumi preview --json`` and the engine's event log. Both are input from outside (a file of
-another machine, names of another team), so every field is taken only in its expected shape. Values of
+Reads the digest of ``pulumi preview --json`` and the engine's event log. Both are input from outside (a file
+of another machine, names of another team), so every field is taken only in its expected shape. Values of
 properties are never read, only their paths: a report can't leak what it doesn't hold.
 """
 
