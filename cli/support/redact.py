@@ -12,7 +12,9 @@ _WORD = (
     r"(?:pass(?:word|wd|phrase)?|pwd|secret|token|credential|(?:api|access|private|session|signing)[_-]?key)"
 )
 _VALUE = r"""("(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|[^\s,;&}\])'"]+)"""
-_NAMED = re.compile(rf"""(["']?[\w.-]*{_WORD}[\w.-]*["']?\s*(?:=>?|(?<!:):(?!:))\s*){_VALUE}""", re.IGNORECASE)
+_NAMED = re.compile(
+    rf"""(["']?[\w.-]*{_WORD}[\w.-]*["']?\s*(?:=>?|(?<!:):(?!:))\s*){_VALUE}""", re.IGNORECASE
+)
 _FLAG = re.compile(rf"(--[\w-]*{_WORD}[\w-]*\s+)(\S+)", re.IGNORECASE)
 _PATTERNS: tuple[tuple[re.Pattern[str], str], ...] = (
     (

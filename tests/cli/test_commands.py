@@ -35,7 +35,8 @@ def test_bash_completes_commands() -> None:
     script = _cli("completion", "bash").stdout
     asked = (
         'eval "$SCRIPT"; COMP_WORDS=(gpu-platform re); COMP_CWORD=1; '
-        '_gpu_platform_completion gpu-platform; printf "%s\\n" "${COMPREPLY[@]}"; gpu-platform --help | head -3'
+        '_gpu_platform_completion gpu-platform; printf "%s\\n" "${COMPREPLY[@]}"; '
+        "gpu-platform --help | head -3"
     )
     told = subprocess.run(
         ["bash", "-c", asked],

@@ -75,7 +75,7 @@ def test_damage_is_named(made: Manifest, tmp_path: Path, name: str, content: byt
     (tmp_path / name).unlink()
     if content is not None:
         (tmp_path / name).write_bytes(content)
-    with pytest.raises(LabError, match=f"this is no whole backup(?s:.)*{why}"):
+    with pytest.raises(LabError, match=rf"this is no whole backup(?s:.)*{why}"):
         read(tmp_path)
 
 
@@ -86,5 +86,5 @@ def test_a_manifest_can_not_lead_outside(made: Manifest, tmp_path: Path, file: s
     document = json.loads((tmp_path / FILE).read_text())
     document["objects"][0]["file"] = file
     (tmp_path / FILE).write_text(json.dumps(document))
-    with pytest.raises(LabError, match="lies outside|is missing"):
+    with pytest.raises(LabError, match=r"lies outside|is missing"):
         read(tmp_path)
