@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from cli import exits
 from cli.exits import DEBUG_VARIABLE, Exit, Stop, debugged, told
 from lab.errors import LabError
 from lab.paths import REPOSITORY, STATE_VARIABLE
@@ -77,7 +76,7 @@ def test_without_a_place_of_the_lab_the_log_lies_among_temporary_files(
     del state
     place = tmp_path / "elsewhere"
     place.mkdir()
-    monkeypatch.setattr(exits.tempfile, "gettempdir", lambda: str(place))
+    monkeypatch.setattr("tempfile.gettempdir", lambda: str(place))
     with pytest.raises(SystemExit), told():
         _defect()
     log = place / f"gpu-platform-{os.getuid()}-cli-debug.log"
