@@ -5,17 +5,30 @@ from typing import Annotated
 
 import typer
 
+from cli import commands_care, commands_look
+from cli.completion import PROGRAM, enable
 from cli.context import context
-from cli.exits import Exit, Stop, told
+from cli.exits import Exit, Stop, debugged, told
+from cli.options import Env, Json, looking
 from lab.progress import Progress
 
 app = typer.Typer(
     no_args_is_help=True,
     pretty_exceptions_enable=False,
+    add_completion=False,  # its installer writes into the user's start files; `completion` only prints
     help="gpu-platform: environments from a bare machine to answering services.",
 )
-Env = Annotated[str, typer.Option("--env", help="Environment, which is the name in Pulumi.<env>.yaml.")]
-Json = Annotated[bool, typer.Option("--json", help="Machine-readable output.")]
+app.add_typer(commands_look.app)
+app.add_typer(commands_care.app)
+
+
+@app.callback()
+def options(
+    debug: Annotated[bool, typer.Option("--debug", help="Show the traceback of a defect.")] = False,
+) -> None:
+    """Options before the command."""
+    if debug:
+        debugged()
 
 
 @app.command()
@@ -58,7 +71,7 @@ def preview(
     """Preview the stack under the policy pack."""
     from cli import stack
 
-    found = context(env)
+    found = looking(env)
     stack.prepare_for_reading(found)
     if stack.preview(found, diff=diff) != 0:
         raise Stop(Exit.FAILED)
@@ -69,15 +82,7 @@ def smoke(env: Env = "dev") -> None:
     """Run the sample jobs and judge them by their pass criteria."""
     from cli.smoke import smoke as run
 
-    run(context(env), Progress())
-
-
-@app.command()
-def status(env: Env = "dev", as_json: Json = False) -> None:
-    """What runs, by name, failures first."""
-    from cli.status import status as run
-
-    run(context(env), as_json=as_json)
+    run(looking(env), Progress())
 
 
 @app.command()
@@ -176,7 +181,8 @@ def main() -> None:
     """Entry point: messages instead of tracebacks."""
     with told():
         try:
-            app()
+            enable()
+            app(prog_name=PROGRAM)
         except SystemExit as ended:
             if ended.code == Exit.INTERRUPTED:
                 raise KeyboardInterrupt from None

@@ -83,17 +83,20 @@ class Context:
         """Environment of every Pulumi call."""
         return {**os.environ, **self.variables()}
 
-    def pulumi(self, *args: str, show: bool = False) -> subprocess.CompletedProcess[str]:
+    def pulumi(
+        self, *args: str, show: bool = False, extra: Mapping[str, str] | None = None
+    ) -> subprocess.CompletedProcess[str]:
         """Run Pulumi on this environment's stack and wait, also through Ctrl-C.
 
         Args:
             args: Command and flags.
             show: Let what is news through, all of it goes to a log; else it is only captured.
+            extra: Laid over the environment of this one call.
 
         Raises:
             LabError: The toolchain has no Pulumi yet.
         """
-        env = self.environment()
+        env = {**self.environment(), **(extra or {})}
         program = self.paths.state / "bin" / "pulumi"
         if not program.exists():
             raise LabError(

@@ -8,6 +8,7 @@ from typing import Any
 from kubernetes import client
 from urllib3.exceptions import HTTPError
 
+from cli.connect import service_lines
 from cli.context import Context
 from cli.kube import api_client, reason
 from cli.queues import queue_fault
@@ -16,7 +17,6 @@ from lab.progress import Progress
 
 ANSWER_TIMEOUT_SECONDS = 300.0
 _POLL_SECONDS = 2.0
-_LOGIN_ROLES = ("username", "password", "access_key_id", "secret_access_key")
 
 
 def answers(api: client.CoreV1Api, service: Mapping[str, Any]) -> str:
@@ -91,18 +91,8 @@ def describe(ctx: Context) -> str:
         lines.append(f"  {name}: namespace {queue['namespace']}, {quota}")
     lines += ["", 'pulumi and kubectl in your shell: eval "$(make -s shell)"', "", "services"]
     for name, service in outputs["services"].items():
-        namespace, port, secret = service["namespace"], service["port"], service["credentials"]["secret"]
-        lines += [
-            f"  {name}: {service['service']}.{namespace}.svc:{port} (login: {service['auth']})",
-            f"    from here: kubectl -n {namespace} port-forward service/{service['service']} {port}:{port}",
-        ]
-        for role, key in sorted(service["credentials"]["keys"].items(), reverse=True):
-            if role in _LOGIN_ROLES:
-                lines.append(
-                    f"    {role.replace('_', ' ')}: kubectl -n {namespace} get secret {secret} "
-                    f"-o jsonpath='{{.data.{key}}}' | base64 -d"
-                )
-    lines += ["", "next: make smoke, make status"]
+        lines += service_lines(name, service)
+    lines += ["", "next: make smoke, make status, python -m cli connect"]
     return "\n".join(lines)
 
 

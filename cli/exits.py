@@ -2,23 +2,40 @@
 
 import os
 import sys
+import tempfile
+import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager
 from enum import IntEnum
+from pathlib import Path
 
+from cli.support.redact import Redactor
 from lab.errors import LabError
+from lab.paths import current
 
 DEBUG_VARIABLE = "GPU_PLATFORM_DEBUG"
+_DEBUG_LOG = "cli-debug.log"
 
 
 class Exit(IntEnum):
-    """Exit codes, documented in docs/operations.md."""
+    """Exit codes; docs/operations.md has the same table."""
 
     OK = 0
     FAILED = 1
     SETTINGS = 2
     MACHINE = 3
     INTERRUPTED = 130
+
+    @property
+    def meaning(self) -> str:
+        """What it tells a script."""
+        return {
+            Exit.OK: "done; for looking commands: all is well",
+            Exit.FAILED: "failed, refused, or something isn't well",
+            Exit.SETTINGS: "wrong settings or wrong use of the command; nothing was touched",
+            Exit.MACHINE: "this machine can't; nothing was touched",
+            Exit.INTERRUPTED: "interrupted; the same command goes on",
+        }[self]
 
 
 class Stop(Exception):
@@ -31,7 +48,7 @@ class Stop(Exception):
 
 @contextmanager
 def told() -> Iterator[None]:
-    """Turn every failure into its message and exit code; a traceback only with GPU_PLATFORM_DEBUG=1."""
+    """Turn every failure into its message and exit code; a traceback only with --debug."""
     try:
         yield
     except Stop as stop:
@@ -48,8 +65,30 @@ def told() -> Iterator[None]:
         if os.environ.get(DEBUG_VARIABLE):
             raise
         print(
-            f"error: {type(error).__name__}: {error}\n  this is a defect of gpu-platform; "
-            f"see where with {DEBUG_VARIABLE}=1 and report it",
+            f"error: {type(error).__name__}: {Redactor().clean(str(error))}\n"
+            f"  this is a defect of gpu-platform; report it with {_debug_log(error)}\n"
+            "  (--debug before the command shows the same)",
             file=sys.stderr,
         )
         sys.exit(Exit.FAILED)
+
+
+def debugged() -> None:
+    """Show the traceback of a defect instead of only its message."""
+    os.environ[DEBUG_VARIABLE] = "1"
+
+
+def _debug_log(error: Exception) -> str:
+    """Write the traceback where only this user reads it; where it lies, or that it couldn't be written."""
+    text = Redactor().clean("".join(traceback.format_exception(error)))
+    logs = current().logs
+    for directory in (logs, Path(tempfile.gettempdir())):
+        path = directory / (_DEBUG_LOG if directory == logs else f"gpu-platform-{os.getuid()}-{_DEBUG_LOG}")
+        try:
+            descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW, 0o600)
+            with os.fdopen(descriptor, "w") as file:
+                file.write(text)
+        except OSError:
+            continue
+        return str(path)
+    return "its traceback (no place to write it to)"

@@ -1,8 +1,11 @@
 """`status`: what runs, by name, failures first."""
 
 import json
+import sys
+import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
 from typing import Any
 
 from kubernetes import client
@@ -10,12 +13,17 @@ from rich.console import Console
 from rich.markup import escape
 from urllib3.exceptions import HTTPError
 
+from cli.backup.mark import last
+from cli.backup.site import DATABASE
 from cli.context import Context
 from cli.endpoints import answers
 from cli.exits import Exit, Stop
 from cli.kube import api_client, reason
 from cli.queues import queue_state
+from cli.recovery import hint
 from lab import api as lab_api
+
+WATCH_SECONDS = 5.0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,7 +45,7 @@ class Row:
 
 def status(ctx: Context, *, as_json: bool) -> None:
     """Print every part of the environment; exit code 1 when one fails."""
-    rows = sorted(collect(ctx), key=lambda row: (row.healthy, row.kind, row.name))
+    rows = _sorted(collect(ctx))
     if as_json:
         print(json.dumps([asdict(row) for row in rows], indent=2))
     else:
@@ -46,12 +54,38 @@ def status(ctx: Context, *, as_json: bool) -> None:
         raise Stop(Exit.FAILED)
 
 
+def watch(ctx: Context, *, as_json: bool) -> None:
+    """Print the state again and again until Ctrl-C; as JSON one document on a line each time."""
+    while True:
+        rows = _sorted(collect(ctx))
+        if as_json:
+            told = {
+                "time": datetime.now(UTC).isoformat(timespec="seconds"),
+                "rows": [asdict(row) for row in rows],
+            }
+            print(json.dumps(told), flush=True)
+        else:
+            if sys.stdout.isatty():
+                print("\033[2J\033[H", end="")
+            failing = sum(not row.healthy for row in rows)
+            print(f"{datetime.now(UTC):%H:%M:%S} UTC, {failing} of {len(rows)} fail; Ctrl-C ends")
+            _show(rows)
+            sys.stdout.flush()
+        time.sleep(WATCH_SECONDS)
+
+
+def _sorted(rows: Iterable[Row]) -> list[Row]:
+    return sorted(rows, key=lambda row: (row.healthy, row.kind, row.name))
+
+
 def collect(ctx: Context) -> list[Row]:
     """Rows of the lab, the cluster, the queues and the services; a dead part hides no other."""
     rows = [
         Row(kind="component", name=part.name, healthy=part.healthy, detail=_component(part))
         for part in lab_api.status(ctx.paths)
     ]
+    if text := hint(ctx):
+        rows.append(Row(kind="stack", name=ctx.env, healthy=False, detail=text))
     outputs = ctx.outputs()
     if not outputs.get("cluster"):
         return [*rows, Row(kind="stack", name=ctx.env, healthy=False, detail="not up; run make up")]
@@ -63,6 +97,7 @@ def collect(ctx: Context) -> list[Row]:
         ("volumes", lambda: _claims(core)),
         ("queues", lambda: _queues(client.CustomObjectsApi(api), outputs)),
         ("services", lambda: _services(core, outputs)),
+        ("backup", lambda: _backup(core, outputs)),
     )
     for name, part in parts:
         try:
@@ -123,6 +158,13 @@ def _services(core: client.CoreV1Api, outputs: Mapping[str, Any]) -> Iterable[Ro
     for name, service in outputs.get("services", {}).items():
         fault = answers(core, service)
         yield Row(kind="service", name=name, healthy=not fault, detail=fault or "answers")
+
+
+def _backup(core: client.CoreV1Api, outputs: Mapping[str, Any]) -> Iterable[Row]:
+    database = outputs.get("services", {}).get(DATABASE)
+    if database:
+        detail = last(core, str(database["namespace"]), now=datetime.now(UTC))
+        yield Row(kind="backup", name="last", healthy=True, detail=detail)
 
 
 def _show(rows: list[Row]) -> None:

@@ -10,7 +10,7 @@ from policies.model import Facts, Finding, KubeObject, Planned, Rule, Severity, 
 
 _PURPOSE = "gpu-platform/purpose"
 _SCRATCH = "scratch"
-_CLOUD_TYPES = frozenset(
+CLOUD_TYPES = frozenset(
     {
         "aws:docdb/cluster:Cluster",
         "aws:dynamodb/table:Table",
@@ -26,7 +26,7 @@ _CLOUD_TYPES = frozenset(
         "aws:s3/bucketV2:BucketV2",
     }
 )
-_KUBE_KINDS = frozenset(
+KUBE_KINDS = frozenset(
     {
         ("", "PersistentVolume"),
         ("", "PersistentVolumeClaim"),
@@ -40,7 +40,7 @@ def check(planned: Planned, facts: Facts) -> Verdict:
     if facts.is_development(planned.urn):
         return None
     holders = [item for item in planned.objects if _holds_data(item)]
-    if planned.type not in _CLOUD_TYPES and not holders:
+    if planned.type not in CLOUD_TYPES and not holders:
         return None
     findings = [finding for item in holders for finding in _retention(item)]
     if not planned.protect:
@@ -55,7 +55,7 @@ def check(planned: Planned, facts: Facts) -> Verdict:
 def _holds_data(item: KubeObject) -> bool:
     if item.patch or at(item.body, "metadata", "labels", _PURPOSE) == _SCRATCH:
         return False
-    if (item.group, item.kind) in _KUBE_KINDS:
+    if (item.group, item.kind) in KUBE_KINDS:
         return True
     return (item.group, item.kind) == ("apps", "StatefulSet") and bool(
         items(at(item.body, "spec", "volumeClaimTemplates"))

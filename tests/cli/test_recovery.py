@@ -10,8 +10,10 @@ from typing import Any, cast
 
 import pytest
 
+from cli import pending as pending_operations
 from cli.context import Context
-from cli.recovery import locks, recover
+from cli.pending import Fate, Pending, settle
+from cli.recovery import hint, locks, recover, survey, with_adopted
 from lab.errors import LabError
 from lab.paths import Paths
 from lab.progress import Progress
@@ -100,3 +102,111 @@ def test_a_state_that_cannot_be_read_is_told_with_the_way_back(engine: Engine) -
     engine.readable = False
     with pytest.raises(LabError, match=r"dev\.json\.bak"):
         _recover(engine)
+
+
+CONFIG_MAP = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "samples", "namespace": "jobs"}}
+URN = "urn:pulumi:dev::gpu-platform::kubernetes:core/v1:ConfigMap::samples"
+
+
+def _creating(of: str = "kubernetes:core/v1:ConfigMap", kind: str = "creating") -> dict[str, Any]:
+    return {"type": kind, "resource": {"urn": URN, "type": of, "inputs": CONFIG_MAP}}
+
+
+@pytest.mark.parametrize(
+    ("metadata", "fate", "why"),
+    [
+        ({"labels": {"gpu-platform/managed-by": "pulumi"}}, Fate.ADOPT, "jobs/samples exists"),
+        ({"labels": {"gpu-platform/managed-by": "helm"}}, Fate.FORGET, "exists and is not ours"),
+        ({}, Fate.FORGET, "exists and is not ours"),
+        (None, Fate.FORGET, "never came to be"),
+    ],
+    ids=["ours", "of another", "without labels", "missing"],
+)
+def test_a_pending_create_is_looked_up_by_its_fixed_name(
+    metadata: dict[str, Any] | None, fate: Fate, why: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = []
+
+    def look_up(api: Any, inputs: Any, name: str, namespace: str) -> Any:
+        del api
+        asked.append((inputs["kind"], name, namespace))
+        return metadata
+
+    monkeypatch.setattr(pending_operations, "_look_up", look_up)
+    (found,) = settle([_creating()], cast("Any", object()))
+    assert asked == [("ConfigMap", "samples", "jobs")]
+    assert found.fate is fate
+    assert why in found.why
+
+
+@pytest.mark.parametrize(
+    ("operation", "why"),
+    [
+        (_creating(kind="updating"), "the refresh reads how it is now"),
+        (_creating(kind="deleting"), "the refresh reads how it is now"),
+        (_creating("kubernetes:helm.sh/v3:Release"), "uninstalled"),
+        (_creating("random:index/randomPassword:RandomPassword"), "nothing of it exists outside"),
+        (_creating(), "can't be looked up now"),
+    ],
+)
+def test_what_is_not_looked_up_is_forgotten_with_the_reason(operation: dict[str, Any], why: str) -> None:
+    (found,) = settle([operation], None)
+    assert found.fate is Fate.FORGET
+    assert why in found.why
+
+
+def test_what_exists_is_written_into_the_state_under_its_id() -> None:
+    adopted = Pending(
+        urn=URN,
+        operation="creating",
+        fate=Fate.ADOPT,
+        why="",
+        identity="jobs/samples",
+        outputs={"__fieldManager": "pulumi-kubernetes-ab"},
+    )
+    other = _creating()
+    other["resource"] = {**other["resource"], "urn": f"{URN}-2"}
+    before = {
+        "version": 3,
+        "deployment": {"resources": [{"urn": "x"}], "pending_operations": [_creating(), other]},
+    }
+    after = with_adopted(before, {URN: adopted})["deployment"]
+    assert after["resources"] == [
+        {"urn": "x"},
+        {
+            **_creating()["resource"],
+            "id": "jobs/samples",
+            "outputs": {"__fieldManager": "pulumi-kubernetes-ab"},
+        },
+    ]
+    assert after["pending_operations"] == [other]
+
+
+def _state(engine: Engine, pending: list[dict[str, Any]]) -> None:
+    path = engine.paths.backend / ".pulumi" / "stacks" / "gpu-platform" / "dev.json"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps({"checkpoint": {"latest": {"pending_operations": pending}}}))
+
+
+def test_commands_that_mend_nothing_point_to_recover(engine: Engine) -> None:
+    ctx = cast("Context", engine)
+    assert hint(ctx) == ""
+    _state(engine, [_creating()])
+    assert "1 pending operation(s)" in hint(ctx)
+    assert "python -m cli recover --env dev --dry-run" in hint(ctx)
+    path = _lock(engine, json.dumps({"pid": DEAD_PID, "hostname": socket.gethostname()}))
+    assert "1 lock(s) of dead processes and 1 pending" in hint(ctx)
+    # Somebody else may be at work: then the pending operation is theirs.
+    path.write_text(json.dumps({"pid": DEAD_PID, "hostname": "another-host"}))
+    assert hint(ctx) == ""
+    assert engine.asked == []
+
+
+def test_a_survey_touches_nothing(engine: Engine) -> None:
+    path = _lock(engine, json.dumps({"pid": DEAD_PID, "hostname": socket.gethostname()}))
+    engine.pending = [_creating()]
+    told = survey(cast("Context", engine)).told()
+    assert told[0] == f"lock of dead process {DEAD_PID}: cleared"
+    assert told[1].startswith("creating samples: forget")
+    assert path.exists()
+    assert [arguments[0] for arguments in engine.asked] == ["stack"]

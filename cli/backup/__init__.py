@@ -1,0 +1,1 @@
+"""Backup and restore of what the environment's services keep."""

@@ -1,0 +1,1 @@
+"""What a preview would change, for reviewers."""

@@ -1,0 +1,1 @@
+"""What is handed to someone who helps, without secrets."""
