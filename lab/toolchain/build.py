@@ -70,14 +70,14 @@ def compile_tools(paths: Paths, tools: Sequence[Tool], work: Path, progress: Pro
     code = _run(argv, environment, source, log, lambda s: progress.step(f"{label}: still building, {s} s"))
     if code:
         raise _failure(module, log, code)
-    built = {tool.name: output / tool.name for tool in tools}
+    built = {tool.name: single if len(tools) == 1 else output / Path(tool.package).name for tool in tools}
     absent = [name for name, program in built.items() if not program.is_file()]
     if absent:
         raise LabError(
             f"Go built no program named {', '.join(absent)}",
             where=f"versions.toml, module {module}",
             why="a program is named after the last element of its package",
-            fix="correct `package` or the tool's name in versions.toml",
+            fix="correct `package` in versions.toml",
         )
     return built
 

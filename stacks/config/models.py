@@ -6,9 +6,9 @@ Nothing here reads a file, the network or the environment. Values that need each
 
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import Annotated, Literal, TypeVar
+from typing import Annotated, Literal
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from stacks.config.fields import (
     DEFAULT_LIMIT_MINUTES,
@@ -38,26 +38,8 @@ from stacks.config.fields import (
     SizeGib,
     Slug,
 )
-
-
-class Section(BaseModel):
-    """Base of every section: frozen, unknown keys refused, no conversion of types."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid", strict=True, use_attribute_docstrings=True)
-
-
-ValueT = TypeVar("ValueT")
-
-
-def _read_only(value: Mapping[str, ValueT]) -> Mapping[str, ValueT]:
-    return MappingProxyType(dict(value))
-
-
-def _empty() -> Mapping[str, ValueT]:
-    return MappingProxyType({})
-
-
-ByName = Annotated[Mapping[Slug, ValueT], AfterValidator(_read_only)]
+from stacks.config.models_monitoring import MonitoringSettings
+from stacks.config.section import ByName, Section, empty
 
 
 class OwnershipSettings(Section):
@@ -116,9 +98,9 @@ class ArtifactSettings(Section):
 
     registry_mirror: Registry | None = None
     """Takes the place of the registry host in every pinned image and `oci://` chart not replaced by name."""
-    images: ByName[ImageReference] = Field(default_factory=_empty)
+    images: ByName[ImageReference] = Field(default_factory=empty)
     """Image name of versions.toml to the full reference that replaces it."""
-    charts: ByName[ChartSettings] = Field(default_factory=_empty)
+    charts: ByName[ChartSettings] = Field(default_factory=empty)
     """Chart name of versions.toml to the chart that replaces it."""
 
 
@@ -261,14 +243,16 @@ class DevSettings(Section):
     """The Kubernetes cluster everything goes into."""
     artifacts: ArtifactSettings = Field(default_factory=ArtifactSettings)
     """Where images and charts come from, if not from the pins."""
-    pools: ByName[PoolSettings] = Field(default_factory=_empty)
+    pools: ByName[PoolSettings] = Field(default_factory=empty)
     """GPU pools by name."""
-    queues: ByName[QueueSettings] = Field(default_factory=_empty)
+    queues: ByName[QueueSettings] = Field(default_factory=empty)
     """Queues by name."""
     storage: StorageSettings
     """Volumes, object store, database."""
     tracking: TrackingSettings = TrackingSettings()
     """Experiment tracking."""
+    monitoring: MonitoringSettings = Field(default_factory=MonitoringSettings)
+    """Metrics and alerts."""
     samples: SampleSettings = SampleSettings()
     """Sample jobs."""
 
