@@ -41,7 +41,8 @@ class LabChart:
         module: Directory below ``lab/toolchain/modules``.
         upstream: Module it lies in.
         path: The chart's directory inside the module; that of the CRDs where ``packed`` is set.
-        packed: The lab makes a chart of a directory of CRDs: the key its values have in the public chart.
+        packed: Name of the sub-chart the lab packs a directory of CRDs into, as the public chart has it;
+            empty where ``path`` is a chart already.
     """
 
     name: str

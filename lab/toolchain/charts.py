@@ -52,7 +52,7 @@ def _ensure_chart(paths: Paths, chart: LabChart, progress: Progress) -> Path:
     marker = paths.charts / f".{chart.name}.version"
     with locked(paths.charts / f".{chart.name}.lock"):
         pinned = required_version((MODULES / chart.module / "go.mod").read_text(), chart.upstream)
-        content = f"{chart.upstream}@{pinned} {chart.path}{' packed' if chart.packed else ''}\n"
+        content = f"{chart.upstream}@{pinned} {chart.path}{f' as {chart.packed}' if chart.packed else ''}\n"
         if place.is_dir() and marker.exists() and marker.read_text() == content:
             return place
         progress.step(f"chart {chart.name}: copying {chart.upstream}@{pinned}")
@@ -72,20 +72,23 @@ def _ensure_chart(paths: Paths, chart: LabChart, progress: Progress) -> Path:
 
 
 def _pack(chart: LabChart, source: Path, target: Path) -> None:
-    """Make a chart of a directory of CRDs, with the switches the public chart has: one per kind, all on.
+    """Make a chart of a directory of CRDs, built like the public one: a sub-chart with a switch per kind.
 
-    The files are taken as they are: none holds a template's braces, which a test compares.
+    Helm stores a release in one Secret of at most 1 MiB: of a sub-chart it keeps what was rendered, of the
+    chart itself the templates too, which would be too much. The files are taken as they are; none holds a
+    template's braces.
     """
-    templates = make_directory(target / "templates")
-    kinds = []
+    inner = target / "charts" / chart.packed
+    templates = make_directory(inner / "templates")
+    switches = []
     for file in sorted(source.glob("*.yaml")):
         kind = file.stem.rpartition("_")[2]
-        kinds.append(kind)
-        text = f"{{{{- if .Values.{chart.packed}.{kind}.enabled }}}}\n{file.read_text()}\n{{{{- end }}}}\n"
+        switches.append(f"{kind}:\n  enabled: true\n")
+        text = f"{{{{- if .Values.{kind}.enabled }}}}\n{file.read_text()}\n{{{{- end }}}}\n"
         (templates / file.name).write_text(text)
-    rows = [f"  {kind}:\n    enabled: true\n" for kind in kinds]
-    (target / "values.yaml").write_text(f"{chart.packed}:\n{''.join(rows)}")
-    (target / "Chart.yaml").write_text(f"apiVersion: v2\nname: {chart.name}\nversion: {chart.version}\n")
+    (inner / "values.yaml").write_text("".join(switches))
+    for place, name in ((target, chart.name), (inner, chart.packed)):
+        (place / "Chart.yaml").write_text(f"apiVersion: v2\nname: {name}\nversion: {chart.version}\n")
 
 
 def _existing(path: Path, module: str) -> Path:
