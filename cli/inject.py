@@ -1,7 +1,7 @@
 """`inject`: faults of simulated GPUs, for seeing alerts before hardware makes them."""
 
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from kubernetes import client
@@ -20,14 +20,14 @@ _SIMULATED = "gpu-platform/simulated=true"
 _TRIES = 5
 
 
-def inject(ctx: Context, *, fault: str, node: str, gpu: int, clear: bool) -> str:
-    """Give a simulated GPU a fault, or take it away.
+def inject(ctx: Context, *, fault: str, node: str, gpu: str, clear: bool) -> str:
+    """Give simulated GPUs of a node a fault, or take it away.
 
     Args:
         ctx: The environment.
         fault: Name of the fault; ``all`` with ``clear``.
         node: A simulated node.
-        gpu: Index of the GPU on it.
+        gpu: Index of the GPU on it, or ``all``.
         clear: Take the fault away.
 
     Returns:
@@ -52,13 +52,14 @@ def inject(ctx: Context, *, fault: str, node: str, gpu: int, clear: bool) -> str
             why="its monitoring is off",
             fix="set monitoring.enabled to true and run make up",
         )
-    _check_place(core, node, gpu)
-    held = _change(core, faults.key(node, gpu), fault, clear=clear)
+    keys = [faults.key(node, index) for index in _gpus(core, node, gpu)]
+    held = _change(core, keys, fault, clear=clear)
     state = ", ".join(sorted(held)) or "healthy"
     return f"LAB {node} GPU {gpu}: {state}; the next scrape shows it"
 
 
-def _check_place(core: client.CoreV1Api, node: str, gpu: int) -> None:
+def _gpus(core: client.CoreV1Api, node: str, gpu: str) -> range:
+    """The GPUs meant, on a node that is simulated."""
     nodes = {
         item.metadata.name: int(item.metadata.labels.get("nvidia.com/gpu.count", 0))
         for item in core.list_node(label_selector=_SIMULATED, _request_timeout=10).items
@@ -71,28 +72,33 @@ def _check_place(core: client.CoreV1Api, node: str, gpu: int) -> None:
             why=f"simulated nodes: {', '.join(sorted(nodes)) or 'none'}; real ones have real faults",
             fix=f"did you mean {suggestion!r}?" if suggestion else "name one of them",
         )
-    if not 0 <= gpu < nodes[node]:
+    if gpu == "all":
+        return range(nodes[node])
+    if not (gpu.isascii() and gpu.isdigit() and int(gpu) < nodes[node]):
         raise LabError(
             f"{node} has no GPU {gpu}",
             where="--gpu",
             why=f"it has {nodes[node]}",
-            fix=f"name one from 0 to {nodes[node] - 1}",
+            fix=f"name one from 0 to {nodes[node] - 1}, or all",
         )
+    return range(int(gpu), int(gpu) + 1)
 
 
-def _change(core: client.CoreV1Api, key: str, fault: str, *, clear: bool) -> dict[str, float]:
-    """Read, change and write the ConfigMap; again when somebody else wrote in between."""
+def _change(core: client.CoreV1Api, keys: Sequence[str], fault: str, *, clear: bool) -> set[str]:
+    """Read, change and write the ConfigMap; again when somebody else wrote in between.
+
+    Returns:
+        The faults that are left on any of these GPUs.
+    """
     for _ in range(_TRIES):
         found = _read(core)
         data: dict[str, str] = dict(found.data or {}) if found else {}
-        held = faults.read(data.get(key, "{}"))
-        if clear:
-            held = {} if fault == "all" else {name: since for name, since in held.items() if name != fault}
-        else:
-            held[fault] = time.time()
-        data[key] = faults.write(held)
-        if not held:
-            del data[key]
+        held: set[str] = set()
+        for key in keys:
+            now = _changed(faults.read(data.pop(key, "{}")), fault, clear=clear)
+            held |= set(now)
+            if now:
+                data[key] = faults.write(now)
         try:
             _write(core, found, data)
         except client.ApiException as error:
@@ -106,6 +112,12 @@ def _change(core: client.CoreV1Api, key: str, fault: str, *, clear: bool) -> dic
         why="others write it at the same time",
         fix="run the command again",
     )
+
+
+def _changed(held: Mapping[str, float], fault: str, *, clear: bool) -> dict[str, float]:
+    if not clear:
+        return {**held, fault: time.time()}
+    return {name: since for name, since in held.items() if fault not in ("all", name)}
 
 
 def _read(core: client.CoreV1Api) -> client.V1ConfigMap | None:

@@ -129,8 +129,8 @@ def _kind(raw: object, problems: list[SettingProblem]) -> type[DevSettings] | No
 
 
 def _names_below(location: Location) -> bool:
-    """Whether the keys below are names of pools or queues, which may be called what they like."""
-    return location in (("pools",), ("queues",)) or (
+    """Whether the keys below are names, of pools or queues or receivers, which may be what they like."""
+    return location in (("pools",), ("queues",), ("monitoring", "receivers")) or (
         len(location) == 3 and location[0] == "queues" and location[2] == "pools"
     )
 

@@ -68,7 +68,8 @@ def settings() -> Settings:
 
 
 def _run(settings: Settings, *, preview: bool = False) -> Recording:
-    return run(lambda: deploy(settings).exports(), preview=preview)
+    made = {"random:index/randomPassword:RandomPassword": {"result": "made", "bcryptHash": "hash"}}
+    return run(lambda: deploy(settings).exports(), preview=preview, made=made)
 
 
 @pytest.mark.parametrize("preview", [False, True], ids=["up", "preview"])
