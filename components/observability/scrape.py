@@ -49,6 +49,7 @@ class Scrape:
         pool_label: Series carry ``pool``, their node's label ``gpu-platform/pool``.
         by_name: Ask the Service by its name instead of each pod: for servers that judge the Host header. One
             pod answers each time, so counters of several pods would mix.
+        opens_way: Open the way to its pods; off where the service's own component has done it.
         keep: Regular expression of the metric names to keep; empty keeps all.
     """
 
@@ -63,6 +64,7 @@ class Scrape:
     honor_labels: bool = False
     pool_label: bool = False
     by_name: bool = False
+    opens_way: bool = True
     keep: str = ""
 
     def __post_init__(self) -> None:
@@ -129,7 +131,7 @@ class Scrapes(Component):
             job = scrape.endpoint.job
             manifest = scrape_config(args, scrape) if scrape.by_name else service_monitor(args, scrape)
             CustomObject(f"{name}-{job}", manifest, self.child(hooks=args.gate))
-            if scrape.pods.namespace != args.namespace:
+            if scrape.opens_way and scrape.pods.namespace != args.namespace:
                 NetworkAllow(
                     f"{name}-to-{job}",
                     NetworkAllowArgs(

@@ -97,7 +97,7 @@ def operator(namespace: str) -> Scrape:
 
 
 def tracking(metrics: MetricsEndpoint, *, namespace: str, app: str, credentials: SecretRef) -> Scrape:
-    """MLflow, which asks for a login and judges the Host header."""
+    """MLflow: it asks for a login, judges the Host header, and has opened the way to its clients itself."""
     return Scrape(
         endpoint=metrics,
         pods=Pods(namespace=namespace, labels={NAME_LABEL: app}),
@@ -105,6 +105,7 @@ def tracking(metrics: MetricsEndpoint, *, namespace: str, app: str, credentials:
         login=ScrapeLogin.BASIC,
         credentials=credentials,
         by_name=True,
+        opens_way=False,
         keep="mlflow_.*",
     )
 

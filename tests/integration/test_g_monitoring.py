@@ -87,7 +87,9 @@ def _host_address() -> str:
 def receiver() -> Iterator[Receiver]:
     """A receiver every alert of this module's rules is sent to; all of it is taken away again."""
     made = Receiver(_host_address())
-    rules = [{"alert": name, "expr": expr, "for": wait, "labels": MARK} for name, (expr, wait) in RULES.items()]
+    rules = [
+        {"alert": name, "expr": expr, "for": wait, "labels": MARK} for name, (expr, wait) in RULES.items()
+    ]
     _send(
         {
             "apiVersion": "monitoring.coreos.com/v1",

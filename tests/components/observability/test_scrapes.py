@@ -128,8 +128,9 @@ def test_a_server_that_judges_the_host_header_is_asked_by_its_name() -> None:
             "password": {"name": "mlflow", "key": "PASS"},
         },
     }
-    # Nothing to find, so no right to look.
+    # Nothing to find, so no right to look; and the server lets its clients in itself.
     assert not recording.of_type(f"{RBAC}:Role")
+    assert not recording.of_type(POLICY)
 
 
 def test_prometheus_gets_in_and_nobody_else() -> None:

@@ -51,10 +51,12 @@ def test_crds_are_packed_into_a_sub_chart_with_a_switch_each(
         "Chart.yaml": f"apiVersion: v2\nname: prometheus-operator-crds\nversion: {version}\n",
         "charts/crds/Chart.yaml": f"apiVersion: v2\nname: crds\nversion: {version}\n",
         "charts/crds/values.yaml": "probes:\n  enabled: true\nthanosrulers:\n  enabled: true\n",
-        "charts/crds/templates/monitoring.coreos.com_probes.yaml": "{{- if .Values.probes.enabled }}\n"
-        "---\nkind: probes\n\n{{- end }}\n",
-        "charts/crds/templates/monitoring.coreos.com_thanosrulers.yaml": "{{- if .Values.thanosrulers.enabled }}\n"
-        "---\nkind: thanosrulers\n\n{{- end }}\n",
+        **{
+            f"charts/crds/templates/monitoring.coreos.com_{kind}.yaml": (
+                f"{{{{- if .Values.{kind}.enabled }}}}\n---\nkind: {kind}\n\n{{{{- end }}}}\n"
+            )
+            for kind in ("probes", "thanosrulers")
+        },
     }
 
 
