@@ -50,6 +50,7 @@ def prometheus(wants: PrometheusPlan, guard: GuardedService) -> dict[str, Any]:
     """The Prometheus resource: it takes what its own namespace holds, and alerts its Alertmanager."""
     everything: dict[str, Any] = {}
     interval = f"{wants.scrape_interval_seconds}s"
+    common = _common(wants.ownership, guard, image=wants.image, account=ACCOUNT)
     alertmanagers = {
         "namespace": wants.namespace,
         "name": ALERTMANAGER,
@@ -62,7 +63,8 @@ def prometheus(wants: PrometheusPlan, guard: GuardedService) -> dict[str, Any]:
         "kind": "Prometheus",
         "metadata": ownership_metadata(wants.ownership, name=PROMETHEUS, namespace=wants.namespace),
         "spec": {
-            **_common(wants.ownership, guard, image=wants.image, account=ACCOUNT),
+            **common,
+            "containers": [_probes(guard), *common["containers"]],
             "automountServiceAccountToken": True,
             "retention": f"{wants.retention_days}d",
             "retentionSize": f"{int(wants.size_gib * _MIB_PER_GIB * _FULL)}MiB",
@@ -133,6 +135,18 @@ def _common(ownership: Ownership, guard: GuardedService, *, image: str, account:
         "containers": [proxy_container(guard)],
         "volumes": proxy_volumes(guard),
     }
+
+
+def _probes(guard: GuardedService) -> dict[str, Any]:
+    """The operator's probes with the address in place of ``localhost``, merged into its container.
+
+    BusyBox' wget takes the first address of a name only, which is ::1, where nothing listens.
+    """
+    ready, healthy = (
+        {"exec": {"command": ["wget", "-q", "-O", "/dev/null", f"http://127.0.0.1:{guard.local_port}{path}"]}}
+        for path in ("/-/ready", "/-/healthy")
+    )
+    return {"name": PROMETHEUS, "startupProbe": ready, "readinessProbe": ready, "livenessProbe": healthy}
 
 
 def _storage(ownership: Ownership, size_gib: int, storage_class: str | None) -> dict[str, Any]:

@@ -133,7 +133,7 @@ def test_pods_are_restricted_and_answer_nobody_but_the_proxy(kind: str, name: st
         "fsGroupChangePolicy": "OnRootMismatch",
         "seccompProfile": {"type": "RuntimeDefault"},
     }
-    (proxy,) = spec["containers"]
+    proxy = spec["containers"][-1]
     assert proxy["ports"] == [{"name": "login", "containerPort": 9080, "protocol": "TCP"}]
     assert proxy["securityContext"] == {
         "allowPrivilegeEscalation": False,
@@ -153,6 +153,18 @@ def test_pods_are_restricted_and_answer_nobody_but_the_proxy(kind: str, name: st
         {"name": "login-tmp", "emptyDir": {"sizeLimit": "16Mi"}},
     ]
     assert spec["podMetadata"]["labels"] == LABELS
+
+
+def test_prometheus_is_probed_at_the_address_it_listens_on() -> None:
+    patch, proxy = record().one(PROMETHEUS, "m-prometheus").inputs["spec"]["containers"]
+    assert proxy["name"] == "login"
+    url = "http://127.0.0.1:9090/-/"
+    assert patch == {
+        "name": "prometheus",
+        "startupProbe": {"exec": {"command": ["wget", "-q", "-O", "/dev/null", f"{url}ready"]}},
+        "readinessProbe": {"exec": {"command": ["wget", "-q", "-O", "/dev/null", f"{url}ready"]}},
+        "livenessProbe": {"exec": {"command": ["wget", "-q", "-O", "/dev/null", f"{url}healthy"]}},
+    }
 
 
 def test_the_proxy_asks_for_the_login_but_not_for_health() -> None:
