@@ -86,6 +86,20 @@ def smoke(env: Env = "dev") -> None:
 
 
 @app.command()
+def inject(
+    fault: Annotated[str, typer.Option("--fault", help="Such as xid:79, ecc:dbe, utilisation:10, missing.")],
+    node: Annotated[str, typer.Option("--node", help="A simulated node.")],
+    gpu: Annotated[str, typer.Option("--gpu", help="Index of the GPU on it, or `all`.")],
+    clear: Annotated[bool, typer.Option("--clear", help="Take the fault (or `all`) away.")] = False,
+    env: Env = "dev",
+) -> None:
+    """LAB: give simulated GPUs a fault, to see the alert it raises."""
+    from cli.inject import inject as run
+
+    print(run(context(env), fault=fault, node=node, gpu=gpu, clear=clear))
+
+
+@app.command()
 def doctor(
     online: Annotated[bool, typer.Option(help="Ask the package registries too.")] = True,
     as_json: Json = False,

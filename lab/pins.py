@@ -33,13 +33,24 @@ class Tool:
 
 @dataclass(frozen=True, kw_only=True)
 class LabChart:
-    """A Helm chart inside a pinned Go module."""
+    """A Helm chart inside a pinned Go module.
+
+    Args:
+        name: Chart name.
+        version: Version of the chart.
+        module: Directory below ``lab/toolchain/modules``.
+        upstream: Module it lies in.
+        path: The chart's directory inside the module; that of the CRDs where ``packed`` is set.
+        packed: Name of the sub-chart the lab packs a directory of CRDs into, as the public chart has it;
+            empty where ``path`` is a chart already.
+    """
 
     name: str
     version: str
     module: str
     upstream: str
     path: str
+    packed: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -8,7 +8,7 @@ from components.compute import SimulatedGpuPool, SimulatedGpuPoolArgs
 from components.contracts import ClusterAccess, GpuPool, StorageMount
 from components.core import Ownership
 from components.storage import SharedVolumes, SharedVolumesArgs, VolumeArgs
-from stacks import acceptance, mlplatform, queueing
+from stacks import acceptance, mlplatform, monitoring, queueing
 from stacks.config import LabCluster, Settings
 from stacks.config.fields import DEFAULT_CLASSES
 from stacks.namespaces import JOBS, WORKBENCH, Namespaces, make_namespaces
@@ -47,7 +47,9 @@ def deploy(settings: Settings) -> StackOutputs:
     pools = _pools(site)
     queues = queueing.deploy(site, kueue, pools, namespaces)
     mounts = _volumes(site, namespaces)
-    services = mlplatform.deploy(site, namespaces)
+    watched = monitoring.install(site)
+    ml = mlplatform.deploy(site, namespaces, watcher=None if watched is None else watched.namespace)
+    watching = monitoring.deploy(site, watched, kueue=kueue, tracking=ml.tracking)
     samples = mlplatform.samples(site, namespaces, pools, queues, mounts)
     return StackOutputs(
         environment=settings.environment,
@@ -55,7 +57,7 @@ def deploy(settings: Settings) -> StackOutputs:
         context=access.context,
         pools=pools,
         queues=queues,
-        services=services,
+        services={**ml.services, **watching},
         mounts=tuple(mount for mount in mounts if mount.namespace == JOBS),
         samples=samples,
         acceptance=acceptance.deploy(site, namespaces, pools, queues, mounts),

@@ -1,10 +1,11 @@
 """The ML platform of an environment: its data, experiment tracking and sample jobs."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
-from components.contracts import GpuPool, Purpose, QueueRef, StorageMount
-from components.kube import NAME_LABEL, Pods
+from components.contracts import GpuPool, Purpose, QueueRef, StorageMount, TrackingEndpoint
+from components.kube import NAME_LABEL, Pods, TenantNamespace
 from components.mlops import ExperimentTracking, ExperimentTrackingArgs, TrainingSample, training_sample
 from components.scheduling import (
     DISTRIBUTED_SAMPLE,
@@ -17,7 +18,7 @@ from components.scheduling import (
     distributed_sample,
 )
 from components.storage import ObjectStore, ObjectStoreArgs, Postgres, PostgresArgs
-from stacks.namespaces import DATA, JOBS, MLOPS, WORKBENCH, Namespaces
+from stacks.namespaces import DATA, JOBS, MLOPS, MONITORING, WORKBENCH, Namespaces
 from stacks.outputs import Service
 from stacks.site import Site
 
@@ -28,11 +29,31 @@ BUCKET = "mlflow"
 TRAINING = "training"
 
 
-def deploy(site: Site, namespaces: Namespaces) -> Mapping[str, Service]:
-    """Database, object store and experiment tracking; nothing where tracking is off."""
+@dataclass(frozen=True, kw_only=True)
+class MlPlatform:
+    """What of the ML platform others use.
+
+    Args:
+        services: Services by name.
+        tracking: Experiment tracking; None where it is off.
+    """
+
+    services: Mapping[str, Service] = field(default_factory=dict)
+    tracking: TrackingEndpoint | None = None
+
+
+def deploy(site: Site, namespaces: Namespaces, *, watcher: TenantNamespace | None) -> MlPlatform:
+    """Database, object store and experiment tracking; nothing where tracking is off.
+
+    Args:
+        site: Where.
+        namespaces: The namespaces.
+        watcher: Namespace of the Prometheus that scrapes; None where there is none.
+    """
     settings, ownership = site.settings, site.ownership
     if not settings.tracking.enabled:
-        return {}
+        return MlPlatform()
+    watching = () if watcher is None else (watcher,)
     waiting = site.after(namespaces.data, namespaces.mlops, namespaces.jobs, namespaces.workbench)
     clients = (Pods(namespace=MLOPS, labels={NAME_LABEL: TRACKING_APP}),)
     postgres = Postgres(
@@ -73,19 +94,24 @@ def deploy(site: Site, namespaces: Namespaces) -> Mapping[str, Service]:
             database=postgres.databases[DATABASE],
             login_database=postgres.databases[LOGIN_DATABASE],
             object_store=store.store,
-            clients=(Pods(namespace=JOBS), Pods(namespace=WORKBENCH)),
+            clients=(
+                Pods(namespace=JOBS),
+                Pods(namespace=WORKBENCH),
+                *(Pods(namespace=MONITORING, labels={NAME_LABEL: "prometheus"}) for _ in watching),
+            ),
             app=TRACKING_APP,
             allowed_hosts=settings.tracking.allowed_hosts,
             replicas=settings.tracking.replicas,
             protect=settings.kind != "dev",
         ),
-        opts=site.after(namespaces.mlops, namespaces.jobs, namespaces.workbench, postgres, store),
+        opts=site.after(namespaces.mlops, namespaces.jobs, namespaces.workbench, *watching, postgres, store),
     )
-    return {
+    services = {
         "mlflow": Service(endpoint=tracking.tracking.endpoint, credentials=tracking.admin),
         "object-store": Service(endpoint=store.service, credentials=store.store.credentials),
         "postgres": Service(endpoint=postgres.service, credentials=postgres.databases[DATABASE].credentials),
     }
+    return MlPlatform(services=services, tracking=tracking.tracking)
 
 
 def samples(

@@ -11,6 +11,7 @@ from stacks.site import Site
 DATA = "gpu-platform-data"
 JOBS = "gpu-platform-jobs"
 MLOPS = "gpu-platform-mlops"
+MONITORING = "gpu-platform-monitoring"
 WORKBENCH = "gpu-platform-workbench"
 
 _SERVICE_QUOTA = {
@@ -27,6 +28,16 @@ _JOBS_QUOTA = {"pods": "2000", "count/jobs.batch": "500"}
 _DEFAULTS = ContainerDefaults(
     requests={"cpu": "100m", "memory": "128Mi"}, limits={"cpu": "1", "memory": "512Mi"}
 )
+
+
+def service_quota() -> Mapping[str, str]:
+    """Quota of a namespace that holds services."""
+    return _SERVICE_QUOTA
+
+
+def defaults() -> ContainerDefaults:
+    """Requests and limits of containers that name none."""
+    return _DEFAULTS
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -14,6 +14,7 @@ import json
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import pulumi
@@ -39,7 +40,8 @@ class Readiness:
     Args:
         access: The cluster.
         plural: Resource name in the API path, e.g. ``clusterqueues``.
-        manifest: A valid cluster-wide custom resource; sent as a dry run, never stored.
+        manifest: A valid custom resource, cluster-wide or of an existing namespace; sent as a dry run, never
+            stored.
         deployments: ``namespace/name`` of Deployments that must be rolled out first.
         timeout_seconds: Longest wait.
         interval_seconds: Pause between two tries.
@@ -139,9 +141,13 @@ def server_dry_run(readiness: Readiness, kubeconfig: str) -> str | None:
                 )
                 if answer is not None:
                     return f"Deployment {deployment}: {answer}"
-            client.CustomObjectsApi(api).create_cluster_custom_object(
-                group,
-                version,
+            custom, namespace = client.CustomObjectsApi(api), readiness.manifest["metadata"].get("namespace")
+            create = (
+                partial(custom.create_namespaced_custom_object, group, version, namespace)
+                if namespace
+                else partial(custom.create_cluster_custom_object, group, version)
+            )
+            create(
                 readiness.plural,
                 dict(readiness.manifest),
                 dry_run="All",

@@ -16,7 +16,7 @@ from lab.pins import Tool
 from lab.process import ends_with_parent
 from lab.progress import Progress
 from lab.toolchain.cache import make_directory
-from lab.toolchain.modcache import MODULES, go_environment, module_directory
+from lab.toolchain.modcache import BUILD_TAGS, MODULES, go_environment, module_directory
 
 # The linker drops debug information anyway: a tenth less time and a sixth less cache without it.
 BUILD_FLAGS = ("-gcflags=all=-dwarf=false",)
@@ -60,6 +60,7 @@ def compile_tools(paths: Paths, tools: Sequence[Tool], work: Path, progress: Pro
         *BUILD_FLAGS,
         "-ldflags",
         f"-s -w {tools[0].ldflags}".strip(),
+        *_tags(module),
         "-o",
         f"{single}{os.sep if len(tools) > 1 else ''}",
         *(tool.package for tool in tools),
@@ -70,16 +71,21 @@ def compile_tools(paths: Paths, tools: Sequence[Tool], work: Path, progress: Pro
     code = _run(argv, environment, source, log, lambda s: progress.step(f"{label}: still building, {s} s"))
     if code:
         raise _failure(module, log, code)
-    built = {tool.name: output / tool.name for tool in tools}
+    built = {tool.name: single if len(tools) == 1 else output / Path(tool.package).name for tool in tools}
     absent = [name for name, program in built.items() if not program.is_file()]
     if absent:
         raise LabError(
             f"Go built no program named {', '.join(absent)}",
             where=f"versions.toml, module {module}",
             why="a program is named after the last element of its package",
-            fix="correct `package` or the tool's name in versions.toml",
+            fix="correct `package` in versions.toml",
         )
     return built
+
+
+def _tags(module: str) -> tuple[str, ...]:
+    file = MODULES / module / BUILD_TAGS
+    return ("-tags", file.read_text().strip()) if file.exists() else ()
 
 
 def _memory_for_time() -> dict[str, str]:

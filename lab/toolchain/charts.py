@@ -52,7 +52,7 @@ def _ensure_chart(paths: Paths, chart: LabChart, progress: Progress) -> Path:
     marker = paths.charts / f".{chart.name}.version"
     with locked(paths.charts / f".{chart.name}.lock"):
         pinned = required_version((MODULES / chart.module / "go.mod").read_text(), chart.upstream)
-        content = f"{chart.upstream}@{pinned} {chart.path}\n"
+        content = f"{chart.upstream}@{pinned} {chart.path}{f' as {chart.packed}' if chart.packed else ''}\n"
         if place.is_dir() and marker.exists() and marker.read_text() == content:
             return place
         progress.step(f"chart {chart.name}: copying {chart.upstream}@{pinned}")
@@ -61,11 +61,34 @@ def _ensure_chart(paths: Paths, chart: LabChart, progress: Progress) -> Path:
         # The marker goes first and comes last: a place without it is copied again.
         marker.unlink(missing_ok=True)
         with partial_directory(paths.charts, chart.name) as work:
-            copy_tree(source, work / "new")
+            if chart.packed:
+                _pack(chart, source, work / "new")
+            else:
+                copy_tree(source, work / "new")
             remove_tree(place)
             (work / "new").rename(place)
         marker.write_text(content)
     return place
+
+
+def _pack(chart: LabChart, source: Path, target: Path) -> None:
+    """Make a chart of a directory of CRDs, built like the public one: a sub-chart with a switch per kind.
+
+    Helm stores a release in one Secret of at most 1 MiB: of a sub-chart it keeps what was rendered, of the
+    chart itself the templates too, which would be too much. The files are taken as they are; none holds a
+    template's braces.
+    """
+    inner = target / "charts" / chart.packed
+    templates = make_directory(inner / "templates")
+    switches = []
+    for file in sorted(source.glob("*.yaml")):
+        kind = file.stem.rpartition("_")[2]
+        switches.append(f"{kind}:\n  enabled: true\n")
+        text = f"{{{{- if .Values.{kind}.enabled }}}}\n{file.read_text()}\n{{{{- end }}}}\n"
+        (templates / file.name).write_text(text)
+    (inner / "values.yaml").write_text("".join(switches))
+    for place, name in ((target, chart.name), (inner, chart.packed)):
+        (place / "Chart.yaml").write_text(f"apiVersion: v2\nname: {name}\nversion: {chart.version}\n")
 
 
 def _existing(path: Path, module: str) -> Path:

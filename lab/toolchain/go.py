@@ -13,7 +13,7 @@ from lab.progress import Progress
 from lab.toolchain.build import BUILD_FLAGS, compile_tools
 from lab.toolchain.cache import key_of, locked, make_directory, partial_directory
 from lab.toolchain.gohost import go_version
-from lab.toolchain.modcache import GO_SETTINGS, MODULES
+from lab.toolchain.modcache import BUILD_TAGS, GO_SETTINGS, MODULES
 from lab.toolchain.official import Surroundings, find_official, surroundings
 
 
@@ -64,9 +64,10 @@ def missing_tools(paths: Paths, around: Surroundings | None = None) -> list[str]
 
 
 def tool_key(tool: Tool, version: str) -> str:
-    """Key of a build: the module's files, the pin, the version of Go and how Go is told to build."""
+    """Key of a build: the module's files and tags, the pin, the version of Go and how Go is told to build."""
     directory = MODULES / tool.module
-    sources = [directory / "go.mod", directory / "go.sum", *sorted(directory.glob("*.go"))]
+    sources = [directory / name for name in ("go.mod", "go.sum", BUILD_TAGS)]
+    sources += sorted(directory.glob("*.go"))
     files = [part for file in sources if file.exists() for part in (file.name, file.read_bytes())]
     return key_of([repr(astuple(tool)), version, *BUILD_FLAGS, *GO_SETTINGS.values(), *files])
 

@@ -11,6 +11,8 @@ from lab.paths import REPOSITORY, Paths
 from lab.process import run
 
 MODULES = REPOSITORY / "lab" / "toolchain" / "modules"
+# File beside a module's go.mod with its build tags, by commas; most modules have none.
+BUILD_TAGS = "build-tags"
 # Static programs, the same whatever compilers the machine has, that run in images without a C library.
 GO_SETTINGS: Mapping[str, str] = {
     "GOFLAGS": "-buildvcs=false -modcacherw -trimpath",

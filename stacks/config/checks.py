@@ -230,6 +230,14 @@ def _lab_mirror(root: View) -> Iterator[SettingProblem]:
         )
 
 
+def _grafana(root: View) -> Iterator[SettingProblem]:
+    grafana = root.at("monitoring", "grafana")
+    if grafana.at("enabled").flag(default=False) and grafana.at("image").raw is None:
+        yield grafana.at("image").problem(
+            "the image to run, where Grafana is enabled", "name an image with an exact tag, or switch it off"
+        )
+
+
 def _artifact_names(root: View, versions: Versions) -> Iterator[SettingProblem]:
     known = {"images": tuple(versions.supported.images), "charts": tuple(versions.supported.charts)}
     for section, names in known.items():
@@ -258,5 +266,6 @@ _CHECKS: tuple[Check, ...] = (
     _separate_volumes,
     _samples,
     acceptance_problems,
+    _grafana,
     _lab_mirror,
 )

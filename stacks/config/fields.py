@@ -15,6 +15,7 @@ SLUG = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?")
 MAX_NODES = 1000
 MAX_SIZE_GIB = 65536
 MAX_MINUTES = 43200
+MAX_DAYS = 730
 MAX_GPUS_PER_NODE = 16
 # The lab's two classes lie on different directories of its node, so that one can fill without the other.
 DEFAULT_CLASSES: Mapping[str, str] = MappingProxyType({"datasets": "standard", "checkpoints": "fast"})
@@ -138,6 +139,20 @@ Figure = Annotated[
     float,
     Field(gt=0, le=1e9, allow_inf_nan=False, strict=True),
     Form(accepted="a number above 0, in the unit of its test", fix="write a plain number without quotes"),
+]
+Days = Annotated[StrictInt, Field(ge=1, le=MAX_DAYS), _whole(MAX_DAYS, "days")]
+ScrapeSeconds = Annotated[
+    StrictInt,
+    Field(ge=5, le=300),
+    Form(accepted="a whole number of seconds from 5 to 300"),
+]
+WebhookUrl = Annotated[
+    StrictStr,
+    Field(pattern=r"^https?://[A-Za-z0-9.-]+(:[0-9]{1,5})?(/[A-Za-z0-9._~/-]*)?$", max_length=512),
+    Form(
+        accepted="an http or https address without user, password or query",
+        fix="put a relay that knows the token in front: settings are read by everybody",
+    ),
 ]
 Replicas = Annotated[StrictInt, Field(ge=1, le=8), _whole(8, "replicas")]
 ClassName = Annotated[

@@ -39,6 +39,7 @@ from stacks.config.fields import (
     SizeGib,
     Slug,
 )
+from stacks.config.models_monitoring import MonitoringSettings
 from stacks.config.section import ByName, Section, empty
 
 
@@ -255,6 +256,8 @@ class DevSettings(Section):
     """Volumes, object store, database."""
     tracking: TrackingSettings = TrackingSettings()
     """Experiment tracking."""
+    monitoring: MonitoringSettings = Field(default_factory=MonitoringSettings)
+    """Metrics and alerts."""
     samples: SampleSettings = SampleSettings()
     """Sample jobs."""
 

@@ -20,6 +20,7 @@ from stacks.config.models import (
     StorageSettings,
     TrackingSettings,
 )
+from stacks.config.models_monitoring import MonitoringSettings
 from stacks.config.problems import (
     NOTHING,
     Location,
@@ -47,6 +48,7 @@ class Settings:
         queues: Queues by name.
         storage: Volumes, object store, database.
         tracking: Experiment tracking.
+        monitoring: Metrics and alerts.
         samples: Sample jobs.
     """
 
@@ -59,6 +61,7 @@ class Settings:
     queues: Mapping[str, QueueSettings]
     storage: StorageSettings
     tracking: TrackingSettings
+    monitoring: MonitoringSettings
     samples: SampleSettings
 
 
@@ -126,8 +129,8 @@ def _kind(raw: object, problems: list[SettingProblem]) -> type[DevSettings] | No
 
 
 def _names_below(location: Location) -> bool:
-    """Whether the keys below are names of pools or queues, which may be called what they like."""
-    return location in (("pools",), ("queues",)) or (
+    """Whether the keys below are names, of pools or queues or receivers, which may be what they like."""
+    return location in (("pools",), ("queues",), ("monitoring", "receivers")) or (
         len(location) == 3 and location[0] == "queues" and location[2] == "pools"
     )
 
@@ -161,6 +164,7 @@ def _resolved(stack: str, model: DevSettings, versions: Versions) -> Settings:
         queues=model.queues,
         storage=model.storage,
         tracking=model.tracking,
+        monitoring=model.monitoring,
         samples=model.samples,
     )
 

@@ -10,6 +10,7 @@ from lab.paths import REPOSITORY
 from policies.rules import RULES
 from stacks.config import KubeconfigCluster, Settings, load_file, settings_file
 from stacks.config.models import SampleSettings, TrackingSettings
+from stacks.config.models_monitoring import GrafanaSettings, MonitoringSettings, ReceiverSettings
 from stacks.config.versions import read
 from stacks.kinds import deploy
 from tests.harness import run
@@ -19,12 +20,17 @@ from tests.policies.plans import judge
 
 COMPONENTS = {
     "gpuplatform:compute:SimulatedGpuPool": 2,
-    "gpuplatform:kube:ChartRelease": 1,
-    "gpuplatform:kube:DeliveredSecret": 5,
-    "gpuplatform:kube:Namespace": 5,
-    "gpuplatform:kube:NetworkAllow": 4,
-    "gpuplatform:kube:Workload": 3,
+    "gpuplatform:kube:ChartRelease": 2,
+    "gpuplatform:kube:DeliveredSecret": 6,
+    "gpuplatform:kube:Namespace": 6,
+    "gpuplatform:kube:NetworkAllow": 7,
+    "gpuplatform:kube:Workload": 5,
     "gpuplatform:mlops:ExperimentTracking": 1,
+    "gpuplatform:observability:Login": 1,
+    "gpuplatform:observability:Monitoring": 1,
+    "gpuplatform:observability:PrometheusOperator": 1,
+    "gpuplatform:observability:Scrapes": 1,
+    "gpuplatform:observability:SimulatedGpuTelemetry": 1,
     "gpuplatform:scheduling:Acceptance": 2,
     "gpuplatform:scheduling:DistributedSpace": 2,
     "gpuplatform:scheduling:GangQueue": 1,
@@ -39,27 +45,34 @@ COMPONENTS = {
 RESOURCES = {
     "kubernetes:admissionregistration.k8s.io/v1:ValidatingAdmissionPolicy": 2,
     "kubernetes:admissionregistration.k8s.io/v1:ValidatingAdmissionPolicyBinding": 2,
-    "kubernetes:apps/v1:Deployment": 1,
+    "kubernetes:apps/v1:Deployment": 3,
     "kubernetes:apps/v1:StatefulSet": 2,
-    "kubernetes:core/v1:ConfigMap": 7,
-    "kubernetes:core/v1:LimitRange": 4,
-    "kubernetes:core/v1:Namespace": 5,
+    "kubernetes:core/v1:ConfigMap": 10,
+    "kubernetes:core/v1:LimitRange": 5,
+    "kubernetes:core/v1:Namespace": 6,
     "kubernetes:core/v1:Node": 8,
     "kubernetes:core/v1:PersistentVolumeClaim": 6,
-    "kubernetes:core/v1:ResourceQuota": 5,
-    "kubernetes:core/v1:Secret": 8,
-    "kubernetes:core/v1:Service": 5,
-    "kubernetes:core/v1:ServiceAccount": 3,
-    "kubernetes:helm.sh/v3:Release": 1,
+    "kubernetes:core/v1:ResourceQuota": 6,
+    "kubernetes:core/v1:Secret": 10,
+    "kubernetes:core/v1:Service": 9,
+    "kubernetes:core/v1:ServiceAccount": 7,
+    "kubernetes:helm.sh/v3:Release": 2,
     "kubernetes:kueue.x-k8s.io/v1beta2:ClusterQueue": 1,
     "kubernetes:kueue.x-k8s.io/v1beta2:LocalQueue": 1,
     "kubernetes:kueue.x-k8s.io/v1beta2:ResourceFlavor": 2,
     "kubernetes:kueue.x-k8s.io/v1beta2:Topology": 1,
     "kubernetes:kueue.x-k8s.io/v1beta2:WorkloadPriorityClass": 3,
-    "kubernetes:networking.k8s.io/v1:NetworkPolicy": 24,
-    "kubernetes:rbac.authorization.k8s.io/v1:ClusterRole": 2,
+    "kubernetes:monitoring.coreos.com/v1:Alertmanager": 1,
+    "kubernetes:monitoring.coreos.com/v1:Prometheus": 1,
+    "kubernetes:monitoring.coreos.com/v1:ServiceMonitor": 7,
+    "kubernetes:monitoring.coreos.com/v1alpha1:ScrapeConfig": 1,
+    "kubernetes:networking.k8s.io/v1:NetworkPolicy": 35,
+    "kubernetes:rbac.authorization.k8s.io/v1:ClusterRole": 5,
+    "kubernetes:rbac.authorization.k8s.io/v1:ClusterRoleBinding": 3,
+    "kubernetes:rbac.authorization.k8s.io/v1:Role": 4,
+    "kubernetes:rbac.authorization.k8s.io/v1:RoleBinding": 4,
     "pulumi:providers:kubernetes": 1,
-    "random:index/randomPassword:RandomPassword": 6,
+    "random:index/randomPassword:RandomPassword": 7,
 }
 
 
@@ -70,7 +83,8 @@ def settings() -> Settings:
 
 
 def _run(settings: Settings, *, preview: bool = False) -> Recording:
-    return run(lambda: deploy(settings).exports(), preview=preview)
+    made = {"random:index/randomPassword:RandomPassword": {"result": "made", "bcryptHash": "hash"}}
+    return run(lambda: deploy(settings).exports(), preview=preview, made=made)
 
 
 @pytest.mark.parametrize("preview", [False, True], ids=["up", "preview"])
@@ -147,7 +161,8 @@ def test_a_cluster_of_the_users_own_gets_the_services_from_public_images(setting
     )
     recording = _run(own)
     assert not recording.of_type("kubernetes:core/v1:Node")
-    assert not recording.of_type("kubernetes:helm.sh/v3:Release")
+    (release,) = recording.of_type("kubernetes:helm.sh/v3:Release")
+    assert release.inputs["chart"] == versions.supported.charts["prometheus-operator-crds"].chart
     assert recording.outputs["samples"]["names"] == ["distributed-training", "training"]
     provider = recording.one("pulumi:providers:kubernetes", "cluster")
     assert provider.inputs["kubeconfig"] == "/srv/kubeconfig"
@@ -158,16 +173,43 @@ def test_a_cluster_of_the_users_own_gets_the_services_from_public_images(setting
         for container in item.inputs["spec"]["template"]["spec"]["containers"]
     ]
     assert sorted(images) == sorted(
-        versions.supported.images[n] for n in ("mlflow", "object-store", "postgres")
+        versions.supported.images[n] for n in ("mlflow", "object-store", "postgres", "prometheus-operator")
     )
 
 
-def test_tracking_can_be_left_out(settings: Settings) -> None:
+def test_tracking_and_monitoring_can_be_left_out(settings: Settings) -> None:
     without = replace(
-        settings, tracking=TrackingSettings(enabled=False), samples=SampleSettings(enabled=False)
+        settings,
+        tracking=TrackingSettings(enabled=False),
+        samples=SampleSettings(enabled=False),
+        monitoring=MonitoringSettings(enabled=False),
     )
     recording = _run(without)
     assert recording.outputs["services"] == {}
     assert recording.outputs["samples"] == {}
     assert not recording.of_type("random:index/randomPassword:RandomPassword")
     assert len(recording.of_type("kubernetes:core/v1:Node")) == 8
+
+
+def test_monitoring_watches_what_there_is(settings: Settings) -> None:
+    without = replace(
+        settings, tracking=TrackingSettings(enabled=False), samples=SampleSettings(enabled=False)
+    )
+    recording = _run(without)
+    assert set(recording.outputs["services"]) == {"prometheus", "alertmanager"}
+    assert not recording.of_type("kubernetes:monitoring.coreos.com/v1alpha1:ScrapeConfig")
+    namespaces = {
+        item.inputs["metadata"]["name"] for item in recording.of_type("kubernetes:core/v1:Namespace")
+    }
+    assert "gpu-platform-monitoring" in namespaces
+
+
+def test_receivers_and_grafana_are_added_where_they_are_asked_for(settings: Settings) -> None:
+    monitoring = MonitoringSettings(
+        receivers=MappingProxyType({"oncall": ReceiverSettings(url="https://relay.example/alerts")}),
+        grafana=GrafanaSettings(enabled=True, image="docker.io/example/grafana:12.0.0"),
+    )
+    recording = _run(replace(settings, monitoring=monitoring))
+    assert "grafana" in recording.outputs["services"]
+    (config,) = recording.of_type("kubernetes:monitoring.coreos.com/v1alpha1:AlertmanagerConfig")
+    assert config.inputs["metadata"]["name"] == "oncall"

@@ -2,10 +2,12 @@
 
 import secrets
 import string
+import warnings
 from collections.abc import Mapping
 
 from lab.plugins.values import Plain
 
+_BCRYPT_COST = 10
 SPECIAL = "!@#$%&*()-_=+[]{}<>:?"  # the official provider's set
 
 
@@ -45,3 +47,12 @@ def compose(inputs: Plain) -> str:
     drawn += [secrets.choice(everything) for _ in range(inputs["length"] - len(drawn))]
     secrets.SystemRandom().shuffle(drawn)
     return "".join(drawn)
+
+
+def bcrypt_hash(password: str) -> str:
+    """The password's bcrypt hash with the official provider's cost of 10."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)  # it leaves the library with Python 3.13
+        import crypt  # noqa: PLC0415
+    salt = crypt.mksalt(crypt.METHOD_BLOWFISH, rounds=1 << _BCRYPT_COST)  # noqa: S324 - that is bcrypt
+    return crypt.crypt(password, salt)

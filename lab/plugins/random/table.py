@@ -1,7 +1,7 @@
 """The random provider as a table.
 
 Type tokens, property names, defaults, secret outputs and what replaces a resource as in pulumi-random
-4.21.4 and the Terraform provider behind it. ``bcryptHash`` is left out: nothing here needs it.
+4.21.4 and the Terraform provider behind it.
 """
 
 import base64
@@ -9,7 +9,7 @@ import secrets
 from collections.abc import Mapping
 
 from lab.plugins.random import VERSION
-from lab.plugins.random.password import compose, problems
+from lab.plugins.random.password import bcrypt_hash, compose, problems
 from lab.plugins.random.words import ADJECTIVES, ADVERBS, ANIMALS
 from lab.plugins.standin import Property, ResourceType, StandIn, State
 from lab.plugins.values import Plain
@@ -27,12 +27,16 @@ def _at_least_one(name: str) -> Mapping[str, str]:
 
 
 def _password(inputs: Plain) -> State:
-    return State(identity=NO_IDENTITY, inputs=inputs, outputs={"result": compose(inputs)})
+    return State(identity=NO_IDENTITY, inputs=inputs, outputs=_password_outputs(compose(inputs)))
 
 
 def _adopt_password(identity: str) -> State:
     inputs, _ = PASSWORD.checked({"length": len(identity)})
-    return State(identity=NO_IDENTITY, inputs=inputs, outputs={"result": identity})
+    return State(identity=NO_IDENTITY, inputs=inputs, outputs=_password_outputs(identity))
+
+
+def _password_outputs(password: str) -> dict[str, str]:
+    return {"bcryptHash": bcrypt_hash(password), "result": password}
 
 
 def _bytes(inputs: Plain) -> State:
@@ -72,8 +76,8 @@ PASSWORD = ResourceType(
         _fixed("overrideSpecial", "string"),
         KEEPERS,
     ),
-    outputs=("result",),
-    secrets=frozenset({"result"}),
+    outputs=("bcryptHash", "result"),
+    secrets=frozenset({"bcryptHash", "result"}),
     check=problems,
     create=_password,
     adopt=_adopt_password,

@@ -18,7 +18,10 @@ user = 10001
 user_name = "app"
 entrypoint = ["/app"]
 """
-NAMES = ("coredns", "kueue", "local-path-provisioner", "mlflow", "object-store", "pause", "postgres")
+NAMES = (
+    *("alertmanager", "coredns", "gpu-telemetry", "kueue", "local-path-provisioner", "login-proxy", "mlflow"),
+    *("object-store", "pause", "postgres", "prometheus", "prometheus-config-reloader", "prometheus-operator"),
+)
 PIN = re.compile(r"^[a-z0-9._-]+==[^\s=]+ --hash=sha256:[0-9a-f]{64}$")
 
 
@@ -38,14 +41,19 @@ def test_every_image_of_the_lab_has_a_recipe() -> None:
 @pytest.mark.parametrize("name", NAMES)
 def test_delivered_recipes_are_well_formed_and_never_root(name: str) -> None:
     loaded = recipe.load(name, pins.load())
-    assert loaded.user in (10001, 65532)
+    assert loaded.user in (10001, 65532, 65534)
     assert not loaded.lock or loaded.requirements
     assert loaded.reference == f"gpu-platform.lab/{name}:{loaded.version}-{loaded.key}"
 
 
 def test_versions_of_program_images_are_those_of_their_programs() -> None:
     tools = pins.load().tools
-    for name, tool in (("kueue", "kueue"), ("object-store", "versitygw"), ("coredns", "coredns")):
+    for name, tool in (
+        ("kueue", "kueue"),
+        ("object-store", "versitygw"),
+        ("coredns", "coredns"),
+        ("prometheus", "prometheus"),
+    ):
         assert f"v{recipe.load(name, pins.load()).version}" == tools[tool].version
 
 

@@ -2,6 +2,7 @@
 
 import base64
 import os
+import re
 import shutil
 import string
 import subprocess
@@ -24,12 +25,13 @@ noise = random.RandomBytes("noise", length=16, keepers=keepers)
 number = random.RandomId("number", byte_length=4, prefix="n-", keepers=keepers)
 pet = random.RandomPet("pet", length=3, separator=".", prefix="lab", keepers=keepers)
 pulumi.export("password", password.result)
+pulumi.export("bcrypt", password.bcrypt_hash)
 pulumi.export("base64", noise.base64)
 pulumi.export("hex", noise.hex)
 pulumi.export("number", {"hex": number.hex, "dec": number.dec, "std": number.b64_std, "url": number.b64_url})
 pulumi.export("ids", {"password": password.id, "noise": noise.id, "number": number.id, "pet": pet.id})
 """
-SECRETS = ("password", "base64", "hex")
+SECRETS = ("password", "bcrypt", "base64", "hex")
 
 
 def test_every_type_is_made_kept_replaced_and_destroyed(workspace: Workspace) -> None:
@@ -43,6 +45,7 @@ def test_every_type_is_made_kept_replaced_and_destroyed(workspace: Workspace) ->
     assert len(password) == 24
     assert set(password) <= set(string.ascii_letters + string.digits + "-_")
     assert sum(character in "-_" for character in password) >= 3
+    assert re.fullmatch(r"\$2b\$10\$[./A-Za-z0-9]{53}", made["bcrypt"])
     assert len(noise) == 16
     assert noise.hex() == made["hex"]
     number = bytes.fromhex(made["number"]["hex"].removeprefix("n-"))

@@ -30,6 +30,36 @@ def kueue(paths: Paths) -> Path:
     return source
 
 
+@pytest.fixture(autouse=True)
+def crds(paths: Paths) -> Path:
+    upstream = "github.com/prometheus-operator/prometheus-operator"
+    source = _module(paths, "prometheus-operator", upstream) / "example" / "prometheus-operator-crd"
+    source.mkdir(parents=True)
+    for kind in ("probes", "thanosrulers"):
+        (source / f"monitoring.coreos.com_{kind}.yaml").write_text(f"---\nkind: {kind}\n")
+    return source
+
+
+def test_crds_are_packed_into_a_sub_chart_with_a_switch_each(
+    paths: Paths, recorder: Recorder, kueue: Path
+) -> None:
+    assert kueue.is_dir()
+    chart = charts.ensure_charts(paths, recorder.progress())["prometheus-operator-crds"]
+    files = {str(file.relative_to(chart)): file.read_text() for file in chart.rglob("*") if file.is_file()}
+    version = pins.load().charts["prometheus-operator-crds"].version
+    assert files == {
+        "Chart.yaml": f"apiVersion: v2\nname: prometheus-operator-crds\nversion: {version}\n",
+        "charts/crds/Chart.yaml": f"apiVersion: v2\nname: crds\nversion: {version}\n",
+        "charts/crds/values.yaml": "probes:\n  enabled: true\nthanosrulers:\n  enabled: true\n",
+        **{
+            f"charts/crds/templates/monitoring.coreos.com_{kind}.yaml": (
+                f"{{{{- if .Values.{kind}.enabled }}}}\n---\nkind: {kind}\n\n{{{{- end }}}}\n"
+            )
+            for kind in ("probes", "thanosrulers")
+        },
+    }
+
+
 def test_charts_are_copied_once_to_a_place_settings_can_name(
     paths: Paths, recorder: Recorder, kueue: Path
 ) -> None:
@@ -40,7 +70,7 @@ def test_charts_are_copied_once_to_a_place_settings_can_name(
     (kueue / "Chart.yaml").unlink()
     charts.ensure_charts(paths, recorder.progress())
     assert (paths.charts / "kueue" / "Chart.yaml").read_text() == "mine\n"
-    assert len(recorder.lines) == 1
+    assert len(recorder.lines) == len(pins.load().charts)
 
 
 def test_another_version_or_a_lost_marker_replaces_the_whole_chart(

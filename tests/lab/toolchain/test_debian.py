@@ -165,7 +165,9 @@ def test_packages_apt_does_not_know_and_unknown_sets_are_told(
     programs.write("apt-cache", "exit 0")
     with pytest.raises(LabError, match=r"apt does not know mmdebstrap(.|\n)*bookworm"):
         ensure_debian(paths, "imagetools", recorder.progress())
-    with pytest.raises(LabError, match=r"no set of Debian packages is named 'nodes'(.|\n)*imagetools, node"):
+    with pytest.raises(
+        LabError, match=r"no set of Debian packages is named 'nodes'(.|\n)*imagetools, monitoring, node"
+    ):
         ensure_debian(paths, "nodes", recorder.progress())
     assert host.calls("") == []
 

@@ -55,6 +55,14 @@ BAD: list[tuple[str, object, str, str]] = [
     ("kind", DELETE, "", "got nothing; accepted: a kind of environment: dev; fix: write `kind: dev`"),
     ("kind", "Dev", "", "got 'Dev'; accepted: a kind of environment: dev; fix: did you mean 'dev'?"),
     ("kind", 3, "", "got 3"),
+    # monitoring
+    ("monitoring", {"retention_days": 0}, "monitoring.retention_days", "a whole number of days from 1 to 730"),
+    ("monitoring", {"scrape_interval_seconds": 1}, "monitoring.scrape_interval_seconds", "got 1; accepted: a whole number of seconds from 5 to 300"),
+    ("monitoring", {"receivers": {"oncall": {"url": "https://user:pass@host/x"}}}, "monitoring.receivers.oncall.url", "no secret in the settings"),
+    ("monitoring", {"receivers": {"oncall": {"url": "https://host/x?key=1"}}}, "monitoring.receivers.oncall.url", "without user, password or query"),
+    ("monitoring", {"receivers": {"oncall": {"url": "ftp://host"}}}, "monitoring.receivers.oncall.url", "an http or https address"),
+    ("monitoring", {"grafana": {"enabled": True}}, "monitoring.grafana.image", "the image to run, where Grafana is enabled"),
+    ("monitoring", {"grafana": {"image": "grafana/grafana"}}, "monitoring.grafana.image", "with an exact tag"),
     # types
     ("pools/a100/nodes", "4", "", "got '4'; accepted: a whole number of nodes from 1 to 1000; fix: write the number"),
     ("pools/a100/nodes", 4.0, "", "got 4.0; accepted: a whole number of nodes"),

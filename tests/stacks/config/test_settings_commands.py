@@ -4,7 +4,6 @@ import json
 import shutil
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -98,15 +97,13 @@ def test_a_stale_schema_is_told_and_mended(
     assert "make schema" in shown.err
 
 
-def test_validating_is_fast_and_needs_no_provider() -> None:
+def test_validating_imports_no_provider_and_no_engine() -> None:
     code = (
         "import sys; from cli.settings_commands import validate; validate('dev'); "
         "heavy = {'pulumi', 'pulumi_kubernetes', 'kubernetes'}; "
         "print([one for one in sys.modules if one.partition('.')[0] in heavy])"
     )
-    begin = time.monotonic()
     result = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=REPOSITORY, timeout=60
     )
-    assert time.monotonic() - begin < 5
     assert result.stdout.splitlines()[-1] == "[]"

@@ -41,6 +41,7 @@ def test_the_whole_result(good: dict[str, Any], versions: Versions) -> None:
             "fabric": "infiniband-hdr",
             "multi_node_training": True,
             "topology": {"nodes_per_rack": 4, "racks_per_block": 8},
+            "acceptance": None,
         },
         "small": {
             "server": "generic-2x-a100-80",
@@ -48,6 +49,7 @@ def test_the_whole_result(good: dict[str, Any], versions: Versions) -> None:
             "fabric": "ethernet-100",
             "multi_node_training": False,
             "topology": {"nodes_per_rack": 4, "racks_per_block": 8},
+            "acceptance": None,
         },
     }
     assert {
@@ -69,6 +71,7 @@ def test_the_whole_result(good: dict[str, Any], versions: Versions) -> None:
     assert settings.samples.model_dump() == {
         "enabled": True,
         "gang_job": {"queue": "research", "pool": "a100", "nodes": 3, "gpus_per_node": 8},
+        "distributed_training": True,
     }
 
 
