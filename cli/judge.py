@@ -1,7 +1,6 @@
 """Pass criteria of the sample jobs."""
 
 import json
-import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
@@ -9,9 +8,10 @@ from typing import Any
 
 from kubernetes import client
 
+from cli.kube import pod_log
+
 BLOCK_LABEL = "gpu-platform/topology-block"
 _GPU = "nvidia.com/gpu"
-_LOG_SECONDS = 15.0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -80,7 +80,8 @@ def _gang(api: client.ApiClient, sample: str, job: client.V1Job, pods: list[clie
 def _training(
     api: client.ApiClient, sample: str, job: client.V1Job, pods: list[client.V1Pod]
 ) -> list[Verdict]:
-    result = _result(client.CoreV1Api(api), job.metadata.namespace, pods)
+    log = pod_log(api, job.metadata.namespace, pods[0].metadata.name) if pods else ""
+    result = last_json_line(log)
     verdict = "model_version" in result and "run_id" in result
     same = result.get("loaded_model_predicts_the_same")
     return [
@@ -97,21 +98,6 @@ def _training(
             seen=str(same),
         ),
     ]
-
-
-def _result(core: client.CoreV1Api, namespace: str, pods: list[client.V1Pod]) -> Mapping[str, Any]:
-    """What the pod that succeeded printed last.
-
-    Under load the runtime reports the end of a container before the last lines of its log are written.
-    """
-    names = [pod.metadata.name for pod in pods if pod.status.phase == "Succeeded"]
-    deadline = time.monotonic() + _LOG_SECONDS
-    while names:
-        result = last_json_line(core.read_namespaced_pod_log(names[0], namespace))
-        if result or time.monotonic() > deadline:
-            return result
-        time.sleep(1.0)
-    return {}
 
 
 def last_json_line(log: str) -> Mapping[str, Any]:

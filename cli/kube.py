@@ -39,3 +39,10 @@ def reason(error: Exception) -> str:
     if isinstance(error, client.ApiException):
         return f"{error.status} {error.reason}"
     return type(error).__name__
+
+
+def pod_log(api: client.ApiClient, namespace: str, name: str) -> str:
+    """Log of a pod as it was written."""
+    # Version 36 of the client reads a log as JSON where it can and else gives the text of a bytes object.
+    raw = client.CoreV1Api(api).read_namespaced_pod_log(name, namespace, _preload_content=False)
+    return str(raw.data.decode("utf-8", errors="replace"))
