@@ -1,7 +1,6 @@
 """Pass criteria of the sample jobs."""
 
 import json
-import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
@@ -15,7 +14,6 @@ from components.scheduling import DISTRIBUTED_SAMPLE
 BLOCK_LABEL = "gpu-platform/topology-block"
 _GPU = "nvidia.com/gpu"
 _INDEX = "batch.kubernetes.io/job-completion-index"
-_LOG_SECONDS = 15.0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -86,7 +84,8 @@ def _gang(api: client.ApiClient, sample: str, job: client.V1Job, pods: list[clie
 def _training(
     api: client.ApiClient, sample: str, job: client.V1Job, pods: list[client.V1Pod]
 ) -> list[Verdict]:
-    _, result = _log(api, job.metadata.namespace, pods)
+    log = pod_log(api, job.metadata.namespace, pods[0].metadata.name) if pods else ""
+    result = last_json_line(log)
     verdict = "model_version" in result and "run_id" in result
     same = result.get("loaded_model_predicts_the_same")
     return [
@@ -114,8 +113,8 @@ def _distributed(
         # A lost pod stays beside the one that took its place.
         if pod.status.phase == "Succeeded" and pod.metadata.annotations.get(_INDEX) == "0"
     ]
-    log, result = _log(api, job.metadata.namespace, first)
-    losses = step_losses(log)
+    log = pod_log(api, job.metadata.namespace, first[0].metadata.name) if first else ""
+    result, losses = last_json_line(log), step_losses(log)
     wanted, seen = job.spec.parallelism, result.get("world_size")
     return [
         Verdict(
@@ -137,23 +136,6 @@ def step_losses(log: str) -> list[float]:
     """Loss of each step in the log of a distributed training."""
     events = [json.loads(line) for line in log.splitlines() if line.startswith('{"event": "step"')]
     return [float(event["loss"]) for event in events]
-
-
-def _log(api: client.ApiClient, namespace: str, pods: list[client.V1Pod]) -> tuple[str, Mapping[str, Any]]:
-    """Log of the pod that succeeded, and what it printed last.
-
-    Under load the runtime reports the end of a container before the last lines of its log are written.
-    """
-    names = [pod.metadata.name for pod in pods if pod.status.phase == "Succeeded"]
-    deadline = time.monotonic() + _LOG_SECONDS
-    log: str = ""
-    while names:
-        log = pod_log(api, namespace, names[0])
-        result = last_json_line(log)
-        if result or time.monotonic() > deadline:
-            return log, result
-        time.sleep(1.0)
-    return log, {}
 
 
 def last_json_line(log: str) -> Mapping[str, Any]:

@@ -146,16 +146,18 @@ def _cluster(api: client.ApiClient) -> Iterator[tuple[str, str]]:
 
 def _pod_log(core: client.CoreV1Api, pod: client.V1Pod, container: str) -> str:
     try:
-        text: str = core.read_namespaced_pod_log(
+        # Unread: version 36 of the client makes Python text of a log.
+        raw = core.read_namespaced_pod_log(
             pod.metadata.name,
             pod.metadata.namespace,
             container=container,
             tail_lines=_POD_LINES,
             _request_timeout=10,
+            _preload_content=False,
         )
     except (client.ApiException, HTTPError) as error:
         return f"can't be read: {reason(error)}\n"
-    return text
+    return str(raw.data.decode("utf-8", errors="replace"))
 
 
 def _plain(api: client.ApiClient, item: object) -> Any:  # noqa: ANN401 - JSON of any kind of object

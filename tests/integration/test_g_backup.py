@@ -85,5 +85,8 @@ def test_no_secret_gets_into_a_support_bundle(tmp_path: Path) -> None:
     assert "Planted" in texts[f"support/{MLOPS}/events.json"]
     assert {"support/status.json", "support/state.json", "support/logs/etcd.log"} <= set(texts)
     assert not [name for name in texts if name.endswith(".failed.txt")]
+    logs = [text for name, text in texts.items() if "/pods/mlflow-" in name and name.endswith(".log")]
+    assert logs
+    assert all("\n" in text and not text.startswith("b'") for text in logs)
     found = [(name, one[:6]) for name, text in texts.items() for one in secrets if one in text]
     assert found == []
