@@ -134,6 +134,44 @@ def acceptance(
     run(env, pool, test=test, output=judge, as_json=as_json)
 
 
+@app.command()
+def catalog(
+    words: Annotated[list[str] | None, typer.Argument(help="Words a row must hold; none prints all.")] = None,
+    as_json: Json = False,
+) -> None:
+    """Print or search the hardware catalogue, offline."""
+    from cli.catalog_commands import catalog as run
+
+    run(tuple(words or ()), as_json=as_json)
+
+
+@app.command()
+def explain(
+    term: Annotated[str, typer.Argument(help="A key or its beginning: h100, xid-79, p5.48xlarge.")],
+    as_json: Json = False,
+) -> None:
+    """Tell one thing of the catalogue with its source and what belongs to it."""
+    from datetime import date
+
+    from cli.catalog_commands import explain as run
+
+    run(term, as_json=as_json, today=date.today())
+
+
+@app.command()
+def dashboards(
+    prometheus: Annotated[str, typer.Option("--prometheus", help="Base address of a Prometheus.")],
+    output: Annotated[Path, typer.Option("--output", help="The HTML file to write.")] = Path(
+        "dashboards.html"
+    ),
+    minutes: Annotated[int, typer.Option("--minutes", min=1, help="How far back the lines go.")] = 60,
+) -> None:
+    """Write every dashboard with real data as one HTML page."""
+    from cli.dashboards import run
+
+    run(prometheus, output, minutes * 60)
+
+
 def main() -> None:
     """Entry point: messages instead of tracebacks."""
     with told():

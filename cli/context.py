@@ -22,6 +22,8 @@ from lab.process import ends_with_parent
 
 PROJECT = "gpu-platform"
 GUARDRAILS_VARIABLE = "PULUMI_OPTION_POLICY_PACK"
+# A field of ours that was changed by hand is put back instead of stopping `up` as a conflict of owners.
+FORCE_VARIABLE = "PULUMI_K8S_ENABLE_PATCH_FORCE"
 INTERRUPT_GRACE_SECONDS = 60.0
 SILENCE_SECONDS = 20.0
 _ENV = re.compile(r"[a-z0-9][a-z0-9-]*")
@@ -75,7 +77,7 @@ class Context:
                     why="its cluster is your own, so its secrets need a passphrase that isn't published",
                     fix="export PULUMI_CONFIG_PASSPHRASE_FILE=<a file only you can read>",
                 )
-        return {**found, GUARDRAILS_VARIABLE: str(REPOSITORY / "policies")}
+        return {**found, GUARDRAILS_VARIABLE: str(REPOSITORY / "policies"), FORCE_VARIABLE: "true"}
 
     def environment(self) -> dict[str, str]:
         """Environment of every Pulumi call."""

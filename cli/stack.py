@@ -33,9 +33,9 @@ def up(ctx: Context, progress: Progress) -> None:
         LabError: Settings, a policy or a resource refused; Pulumi has said which.
     """
     progress.step("pulumi up")
-    result = ctx.pulumi(
-        "up", "--yes", "--suppress-progress", "--suppress-outputs", "--stack", ctx.env, show=True
-    )
+    # With a refresh: what someone deleted or changed by hand is seen, and put back.
+    flags = ("--yes", "--refresh", "--suppress-progress", "--suppress-outputs")
+    result = ctx.pulumi("up", *flags, "--stack", ctx.env, show=True)
     if result.returncode != 0:
         raise LabError(
             "pulumi up failed",

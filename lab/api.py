@@ -24,6 +24,7 @@ __all__ = [
     "down",
     "exclusive",
     "prepare",
+    "promtool",
     "pulumi_environment",
     "start",
     "status",
@@ -66,6 +67,7 @@ def prepare(paths: Paths, progress: Progress) -> tuple[Programs, Mapping[str, Pa
     progress.enter("toolchain")
     programs = ensure_tools(paths, pins.load().tools, progress)
     debian = ensure_debian(paths, "node", progress)
+    ensure_debian(paths, "monitoring", progress)
     ensure_charts(paths, progress)
     install(paths, programs, progress)
     progress.enter("images")
@@ -76,6 +78,11 @@ def prepare(paths: Paths, progress: Progress) -> tuple[Programs, Mapping[str, Pa
         kwok_stages=kwok_stages(paths),
     )
     return node, archives
+
+
+def promtool(paths: Paths, progress: Progress) -> Path:
+    """The program that checks and tests Prometheus rules, fetched when it is missing."""
+    return ensure_debian(paths, "monitoring", progress) / "usr/bin/promtool"
 
 
 def start(paths: Paths, progress: Progress) -> None:

@@ -1,23 +1,151 @@
 """Hardware truth as pure data: each row carries its source and date. Creates nothing, reads nothing."""
 
+from components.catalog.acceptance import (
+    THRESHOLDS,
+    Basis,
+    Metric,
+    Threshold,
+    all_reduce_threshold,
+    port_threshold,
+)
+from components.catalog.compatibility import (
+    Compatibility,
+    Grade,
+    VersionFinding,
+    cuda_compatibility,
+    version_findings,
+)
 from components.catalog.fabrics import FABRICS, Fabric, FabricKind
-from components.catalog.gpus import GPUS, Gpu
-from components.catalog.nccl import NCCL_ROWS, NcclRow, nccl_environment
-from components.catalog.servers import SERVERS, Server
-from components.catalog.table import Table, UnknownKeyError, nearest
+from components.catalog.floors import PRODUCTS, SECURITY_FLOORS, SecurityFloor, open_holes
+from components.catalog.gpus import GPUS, Gpu, MemoryClass, memory_class
+from components.catalog.instances import INSTANCES, Instance
+from components.catalog.mig import MIG_GPUS, MigGpu, MigProfile, full_layouts, mig_problem
+from components.catalog.nccl import (
+    CURRENT_SOFTWARE,
+    NCCL_ROWS,
+    NCCL_SITES,
+    NcclRow,
+    NcclSite,
+    NcclSoftware,
+    nccl_environment,
+)
+from components.catalog.prices import (
+    BOARD_PRICES,
+    PRICES,
+    BoardPrice,
+    Confidence,
+    Market,
+    Price,
+    PriceClass,
+    Quote,
+    quote,
+)
+from components.catalog.servers import SERVERS, Cooling, Server
+from components.catalog.table import Row, Table, UnknownKeyError, nearest
+from components.catalog.versions import (
+    CUDA_RELEASES,
+    CUDNN_RELEASES,
+    DRIVER_BRANCHES,
+    KUBERNETES_RELEASES,
+    OPERATOR_RELEASES,
+    BranchKind,
+    CudaRelease,
+    CudnnRelease,
+    DriverBranch,
+    KubernetesRelease,
+    OperatorRelease,
+    OperatorSupport,
+)
+from components.catalog.xids import XIDS, Xid, XidClass, xid_class
+
+TABLES: tuple[Table[Row], ...] = (
+    GPUS,
+    SERVERS,
+    INSTANCES,
+    FABRICS,
+    NCCL_ROWS,
+    NCCL_SITES,
+    MIG_GPUS,
+    THRESHOLDS,
+    XIDS,
+    DRIVER_BRANCHES,
+    CUDA_RELEASES,
+    CUDNN_RELEASES,
+    OPERATOR_RELEASES,
+    KUBERNETES_RELEASES,
+    SECURITY_FLOORS,
+    PRICES,
+    BOARD_PRICES,
+)
 
 __all__ = [
+    "BOARD_PRICES",
+    "CUDA_RELEASES",
+    "CUDNN_RELEASES",
+    "CURRENT_SOFTWARE",
+    "DRIVER_BRANCHES",
     "FABRICS",
     "GPUS",
+    "INSTANCES",
+    "KUBERNETES_RELEASES",
+    "MIG_GPUS",
     "NCCL_ROWS",
+    "NCCL_SITES",
+    "OPERATOR_RELEASES",
+    "PRICES",
+    "PRODUCTS",
+    "SECURITY_FLOORS",
     "SERVERS",
+    "TABLES",
+    "THRESHOLDS",
+    "XIDS",
+    "Basis",
+    "BoardPrice",
+    "BranchKind",
+    "Compatibility",
+    "Confidence",
+    "Cooling",
+    "CudaRelease",
+    "CudnnRelease",
+    "DriverBranch",
     "Fabric",
     "FabricKind",
     "Gpu",
+    "Grade",
+    "Instance",
+    "KubernetesRelease",
+    "Market",
+    "MemoryClass",
+    "Metric",
+    "MigGpu",
+    "MigProfile",
     "NcclRow",
+    "NcclSite",
+    "NcclSoftware",
+    "OperatorRelease",
+    "OperatorSupport",
+    "Price",
+    "PriceClass",
+    "Quote",
+    "Row",
+    "SecurityFloor",
     "Server",
     "Table",
+    "Threshold",
     "UnknownKeyError",
+    "VersionFinding",
+    "Xid",
+    "XidClass",
+    "all_reduce_threshold",
+    "cuda_compatibility",
+    "full_layouts",
+    "memory_class",
+    "mig_problem",
     "nccl_environment",
     "nearest",
+    "open_holes",
+    "port_threshold",
+    "quote",
+    "version_findings",
+    "xid_class",
 ]

@@ -21,7 +21,7 @@ class Row(Protocol):
         """Day of the figures."""
 
 
-RowT = TypeVar("RowT", bound=Row)
+RowT_co = TypeVar("RowT_co", bound=Row, covariant=True)
 
 
 def nearest(name: object, known: Iterable[str]) -> str | None:
@@ -52,7 +52,7 @@ class UnknownKeyError(KeyError):
         return self.message
 
 
-class Table(Mapping[str, RowT]):
+class Table(Mapping[str, RowT_co]):
     """Rows by key, in the order given; read only.
 
     Args:
@@ -63,15 +63,15 @@ class Table(Mapping[str, RowT]):
         ValueError: Two rows share a key.
     """
 
-    def __init__(self, noun: str, rows: Iterable[RowT]) -> None:
+    def __init__(self, noun: str, rows: Iterable[RowT_co]) -> None:
         self.noun = noun
-        self._rows: dict[str, RowT] = {}
+        self._rows: dict[str, RowT_co] = {}
         for row in rows:
             if row.key in self._rows:
                 raise ValueError(f"two rows of the {noun} table have the key {row.key!r}")
             self._rows[row.key] = row
 
-    def __getitem__(self, key: str) -> RowT:
+    def __getitem__(self, key: str) -> RowT_co:
         try:
             return self._rows[key]
         except KeyError:

@@ -56,7 +56,9 @@ def _fabrics(root: View) -> Iterator[SettingProblem]:
         nodes = pool.at("nodes").number or 0
         if fabric is None:
             continue
-        fit = " or ".join(key for key, row in FABRICS.items() if row.carries_multi_node_training)
+        fit = " or ".join(
+            key for key, row in FABRICS.items() if row.carries_multi_node_training and not row.cloud_only
+        )
         spans = pool.at("multi_node_training").flag(default=False)
         if not fabric.carries_multi_node_training and (spans or nodes > MAX_ETHERNET_NODES):
             why = "multi-node training" if spans else f"{nodes} nodes"

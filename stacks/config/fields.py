@@ -1,7 +1,7 @@
 """Types of single settings, each with the form and the fix its messages print."""
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Container, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Annotated
@@ -60,7 +60,7 @@ class Form:
     known: tuple[str, ...] = ()
 
 
-def _one_of(names: Mapping[str, object]) -> Callable[[str], str]:
+def _one_of(names: Container[str]) -> Callable[[str], str]:
     def check(value: str) -> str:
         if value not in names:
             raise ValueError("unknown")
@@ -96,11 +96,13 @@ ServerKey = Annotated[
     Field(json_schema_extra={"enum": list(SERVERS)}),
     Form(accepted=f"a server of the catalogue: {', '.join(SERVERS)}", known=tuple(SERVERS)),
 ]
+# Those a server of one's own can be on and whose NCCL values need nothing only the site knows.
+_POOL_FABRICS = tuple(key for key, row in FABRICS.items() if not row.cloud_only and not row.needs_site_values)
 FabricKey = Annotated[
     StrictStr,
-    AfterValidator(_one_of(FABRICS)),
-    Field(json_schema_extra={"enum": list(FABRICS)}),
-    Form(accepted=f"a fabric of the catalogue: {', '.join(FABRICS)}", known=tuple(FABRICS)),
+    AfterValidator(_one_of(_POOL_FABRICS)),
+    Field(json_schema_extra={"enum": list(_POOL_FABRICS)}),
+    Form(accepted=f"a fabric of the catalogue: {', '.join(_POOL_FABRICS)}", known=_POOL_FABRICS),
 ]
 
 

@@ -5,7 +5,7 @@ import subprocess
 import pytest
 
 from lab.paths import REPOSITORY
-from tests.integration.support import cli, dev, get, kubectl
+from tests.integration.support import JOBS, cli, dev, get, kubectl
 
 pytestmark = [pytest.mark.kube, pytest.mark.usefixtures("environment"), pytest.mark.timeout(900)]
 
@@ -18,6 +18,18 @@ def test_a_second_up_changes_nothing_and_tells_the_endpoints() -> None:
     changes = dev().pulumi("preview", "--expect-no-changes", "--stack", "dev")
     assert changes.returncode == 0, changes.stdout + changes.stderr
     assert before.count('"urn"') == dev().pulumi("stack", "export").stdout.count('"urn"')
+
+
+def test_what_was_deleted_or_changed_behind_its_back_comes_back() -> None:
+    kubectl("delete", "configmap", "sample-jobs", "-n", JOBS)
+    kubectl("delete", "localqueue", "research", "-n", JOBS)
+    kubectl("label", "node", "a100-b0-r0-n0", "gpu-platform/fabric=ethernet", "--overwrite")
+    result = cli("up")
+    assert "2 created" in result.stdout
+    assert get("configmap", "sample-jobs", "-n", JOBS)["data"]
+    assert get("localqueue", "research", "-n", JOBS)["status"]["conditions"][0]["status"] == "True"
+    node = get("node", "a100-b0-r0-n0")
+    assert node["metadata"]["labels"]["gpu-platform/fabric"] == "infiniband-hdr"
 
 
 def test_status_finds_everything_healthy() -> None:

@@ -6,6 +6,8 @@ from typing import Any
 
 import pytest
 
+from cli.queues import refuse_removal_of_busy_queues
+from lab.errors import LabError
 from tests.integration.support import JOBS, dev, get, kubectl, until
 
 pytestmark = [pytest.mark.kube, pytest.mark.usefixtures("environment"), pytest.mark.timeout(900)]
@@ -71,6 +73,11 @@ def _workload(job: str) -> bool:
     )
 
 
+def _jobs_in_the_queue() -> int:
+    status = get("localqueue", "research", "-n", JOBS).get("status", {})
+    return int(status.get("admittedWorkloads", 0)) + int(status.get("pendingWorkloads", 0))
+
+
 @pytest.mark.parametrize(
     ("change", "words"),
     [
@@ -86,6 +93,14 @@ def test_a_job_that_leaves_out_what_it_must_say_is_refused(
     change(gang)
     refused = kubectl("create", "-n", JOBS, "-f", "-", stdin=json.dumps(gang), ok=False)
     assert words in refused
+
+
+def test_a_queue_with_jobs_is_not_removed(gang: dict[str, Any]) -> None:
+    _create(gang)
+    until("the queue counts it", _jobs_in_the_queue)
+    with pytest.raises(LabError, match="queue research can't be removed yet"):
+        refuse_removal_of_busy_queues(dev(), kept=())
+    refuse_removal_of_busy_queues(dev(), kept=("research",))
 
 
 def test_a_gang_larger_than_the_quota_waits_and_starts_nothing(gang: dict[str, Any]) -> None:

@@ -1,0 +1,1 @@
+"""Observability: rules and dashboards as data, and the components that run them."""
