@@ -18,7 +18,7 @@ def test_it_lists_tests_nodes_and_thresholds(capsys: pytest.CaptureFixture[str])
     listed = json.loads(capsys.readouterr().out)
     assert (listed["pool"], listed["simulated"], len(listed["tests"])) == ("a100", True, 9)
     first = listed["tests"][0]
-    assert (first["test"], first["nodes"], first["threshold"]) == ("nccl-intra", 4, 228)
+    assert (first["test"], first["nodes"], first["threshold"]) == ("nccl-intra", 4, 185)
     assert first["start"].startswith("kubectl get configmap acceptance-a100 -n gpu-platform-jobs")
     acceptance("dev", "a100", test=None, output=None, as_json=False)
     text = capsys.readouterr().out

@@ -20,7 +20,13 @@ from components.scheduling._pool_pods import (
     pool_resources,
     pool_scheduling,
 )
-from components.scheduling.acceptance.kinds import BENCHMARKS, DCGM_LEVELS, STORAGE, AcceptanceTest
+from components.scheduling.acceptance.kinds import (
+    BENCHMARKS,
+    DCGM_LEVELS,
+    LARGEST_MESSAGE_BYTES,
+    STORAGE,
+    AcceptanceTest,
+)
 from components.scheduling.kueue_api import QUEUE_LABEL
 from components.scheduling.sample_jobs import nccl_command
 from components.scheduling.training import ALL_REDUCE, SPACE, TRAIN, DistributedJob, distributed_job
@@ -49,7 +55,6 @@ _SIMULATED_SECONDS = 10
 _STORAGE_BYTES = 64 << 30
 _STORAGE_RESOURCES = {"cpu": "4", "memory": "8Gi"}
 _BENCHMARK_STEPS, _BENCHMARK_WARM_UP_STEPS = 120, 20
-_LARGEST_MESSAGE_BYTES = 16 << 30
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -125,7 +130,7 @@ def acceptance_jobs(args: AcceptanceArgs) -> dict[AcceptanceTest, dict[str, Any]
 def _job(args: AcceptanceArgs, test: AcceptanceTest) -> dict[str, Any]:
     pool = args.pool
     if test is AcceptanceTest.NCCL_INTER:
-        largest = str(_LARGEST_MESSAGE_BYTES)
+        largest = str(LARGEST_MESSAGE_BYTES)
         return _spanning(
             args, test, ALL_REDUCE, {"ALL_REDUCE_MIN_BYTES": "8", "ALL_REDUCE_MAX_BYTES": largest}
         )

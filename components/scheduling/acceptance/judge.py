@@ -3,13 +3,22 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from components.catalog import all_reduce_threshold
 from components.scheduling.acceptance.benchmark import judge_benchmark
 from components.scheduling.acceptance.dcgm import judge_dcgm
 from components.scheduling.acceptance.fio import judge_fio
-from components.scheduling.acceptance.kinds import BENCHMARKS, DCGM_LEVELS, STORAGE, UNITS, AcceptanceTest
+from components.scheduling.acceptance.kinds import (
+    BENCHMARKS,
+    DCGM_LEVELS,
+    LARGEST_MESSAGE_BYTES,
+    STORAGE,
+    UNITS,
+    AcceptanceTest,
+)
 from components.scheduling.acceptance.nccl import judge_nccl
 from components.scheduling.acceptance.result import AcceptanceResult, Finding, Floor, OutputError, Verdict
-from components.scheduling.acceptance.thresholds import MESSAGE_BYTES, threshold_for
+
+_PUBLISHED_GPUS = 8
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,22 +50,21 @@ def floor_of(test: AcceptanceTest, subject: Subject) -> Floor | None:
     """What the test must reach: the settings' figure, else the published one, else None."""
     nccl = test in (AcceptanceTest.NCCL_INTRA, AcceptanceTest.NCCL_INTER)
     if test in subject.floors:
-        size = MESSAGE_BYTES if nccl else 0
+        size = LARGEST_MESSAGE_BYTES if nccl else 0
         return Floor(value=subject.floors[test], unit=UNITS[test], source="settings", message_bytes=size)
-    if not nccl:
+    # The published figures are of nodes with eight GPUs.
+    if not nccl or subject.gpus_per_node != _PUBLISHED_GPUS:
         return None
-    spans = test is AcceptanceTest.NCCL_INTER
-    row = threshold_for(
+    row = all_reduce_threshold(
         subject.gpu,
-        subject.fabric if spans else None,
-        subject.together if spans else 1,
-        subject.gpus_per_node,
+        fabric=subject.fabric,
+        nodes=subject.together if test is AcceptanceTest.NCCL_INTER else 1,
+        message_bytes=LARGEST_MESSAGE_BYTES,
     )
     if row is None:
         return None
-    return Floor(
-        value=row.bus_gb_per_second, unit=UNITS[test], source=row.source, message_bytes=row.message_bytes
-    )
+    # A figure of a smaller message holds for the largest too: bandwidth grows with the message.
+    return Floor(value=row.minimum, unit=UNITS[test], source=row.source, message_bytes=LARGEST_MESSAGE_BYTES)
 
 
 def nodes_of(test: AcceptanceTest, subject: Subject) -> int:

@@ -20,6 +20,8 @@ class AcceptanceTest(StrEnum):
 DCGM_LEVELS = {AcceptanceTest.DCGM_1: 1, AcceptanceTest.DCGM_2: 2, AcceptanceTest.DCGM_3: 3}
 BENCHMARKS = (AcceptanceTest.GPT2, AcceptanceTest.BERT)
 STORAGE = (AcceptanceTest.STORAGE_DATASETS, AcceptanceTest.STORAGE_CHECKPOINTS)
+# The largest message of the runs, and the one they are judged by.
+LARGEST_MESSAGE_BYTES = 16 << 30
 # What each threshold of the settings means; tests without a figure are judged by their own verdicts.
 UNITS = {
     AcceptanceTest.NCCL_INTRA: "GB/s bus bandwidth",

@@ -8,19 +8,19 @@ from components.scheduling.acceptance import AcceptanceTest, Verdict
 from tests.components.scheduling.acceptance.shapes import WHEN, judged, recorded
 
 INTRA, INTER = AcceptanceTest.NCCL_INTRA, AcceptanceTest.NCCL_INTER
-# The recorded run ends at 2 GiB; the threshold holds at 8 GiB, the row NVLink's full rate is reached by.
+# The recorded run ends at 2 GiB; the threshold holds at 16 GiB, the row NVLink's full rate is reached by.
 ROW = (
     "  2147483648     536870912     float     sum      -1   7983.5  268.99  470.73      0"
     "   7985.2  268.93  470.63      0\n"
 )
 LARGE = (
-    "  8589934592    2147483648     float     sum      -1  31934.0  268.99  {out}      {wrong}"
+    "  17179869184    4294967296     float     sum      -1  31934.0  268.99  {out}      {wrong}"
     "  31940.8  268.93  {into}      0\n"
 )
 
 
 def run(out: str = "470.73", into: str = "470.63", wrong: str = "0") -> str:
-    """The recorded run with a row of 8 GiB more."""
+    """The recorded run with a row of 16 GiB more."""
     return recorded("nccl-h100.txt").replace(ROW, ROW + LARGE.format(out=out, into=into, wrong=wrong))
 
 
@@ -31,23 +31,23 @@ def test_a_sound_run_is_accepted_and_the_record_is_whole() -> None:
         "pool": "h100",
         "nodes": 1,
         "gpus_per_node": 8,
-        "measured": {"message_bytes": 8589934592.0, "runs": 1.0, "bus_gb_per_second": 470.63},
+        "measured": {"message_bytes": 17179869184.0, "runs": 1.0, "bus_gb_per_second": 470.63},
         "threshold": {
             "value": 460,
             "unit": "GB/s bus bandwidth",
             "source": "https://github.com/Azure/azurehpc-health-checks/blob/main/conf/nd96isr_h100_v5.conf",
-            "message_bytes": 8589934592,
+            "message_bytes": 17179869184,
         },
         "verdict": "accepted",
-        "reason": "470.63 GB/s at 8589934592 bytes, at least 460",
+        "reason": "470.63 GB/s at 17179869184 bytes, at least 460",
         "versions": {"nccl": "2.26.2+cuda12.8"},
         "when": WHEN,
     }
 
 
 BAD = {
-    "slow out of place": (run(out="459.99"), Verdict.REJECTED, "459.99 GB/s at 8589934592 bytes, below 460"),
-    "slow in place": (run(into="370.10"), Verdict.REJECTED, "370.1 GB/s at 8589934592 bytes, below 460"),
+    "slow out of place": (run(out="459.99"), Verdict.REJECTED, "459.99 GB/s at 17179869184 bytes, below 460"),
+    "slow in place": (run(into="370.10"), Verdict.REJECTED, "370.1 GB/s at 17179869184 bytes, below 460"),
     "no number": (run(out="nan"), Verdict.REJECTED, "a bandwidth that is no number"),
     "infinite": (run(into="inf"), Verdict.REJECTED, "a bandwidth that is no number"),
     "wrong values": (run(wrong="3"), Verdict.REJECTED, "wrong values in the result"),
@@ -92,7 +92,7 @@ def test_a_failure_of_nccl_is_told_in_its_own_words() -> None:
 
 
 def mpi(**changes: Any) -> Any:
-    text = recorded("nccl-mpi-two-hosts.txt").replace("268435456      67108864", "8589934592    2147483648")
+    text = recorded("nccl-mpi-two-hosts.txt").replace("268435456      67108864", "17179869184    4294967296")
     return judged(INTER, text, **({"gpu": "a10g", "gpus_per_node": 1} | changes))
 
 
@@ -117,7 +117,7 @@ def test_gpus_of_one_node_do_not_stand_for_two() -> None:
 
 
 def test_our_own_all_reduce_reads_the_same() -> None:
-    text = recorded("all-reduce-gloo.txt").replace("4194304       1048576", "8589934592    2147483648")
+    text = recorded("all-reduce-gloo.txt").replace("4194304       1048576", "17179869184    4294967296")
     result = judged(INTER, text, gpus_per_node=1, floors={INTER: 0.9})
     assert (result.verdict, result.measured["bus_gb_per_second"]) == (Verdict.ACCEPTED, 0.96)
     assert result.versions["torch"] == "1.13.0a0"
