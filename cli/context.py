@@ -12,13 +12,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from cli.narration import Narration
 from lab import api as lab_api
 from lab.errors import LabError
 from lab.paths import REPOSITORY, Paths, current
 from lab.process import ends_with_parent
+from stacks.config import cluster_source
 
 PROJECT = "gpu-platform"
 GUARDRAILS_VARIABLE = "PULUMI_OPTION_POLICY_PACK"
@@ -47,12 +46,7 @@ class Context:
     @property
     def on_lab(self) -> bool:
         """Whether its settings put it on this machine's lab; if they can't be read, yes."""
-        try:
-            data = yaml.safe_load(self.settings_file.read_text())
-            source = data["config"][f"{PROJECT}:settings"]["cluster"]["source"]
-        except (OSError, yaml.YAMLError, KeyError, TypeError):
-            return True
-        return bool(source == "lab")
+        return cluster_source(self.settings_file) in ("lab", None)
 
     def variables(self) -> dict[str, str]:
         """What is laid over a process's environment for Pulumi: toolchain, backend and the policy pack.

@@ -3,7 +3,7 @@
 ``loader`` reads Pulumi's configuration and is imported by its own name; nothing else here needs Pulumi.
 """
 
-from stacks.config.files import load_file, settings_file
+from stacks.config.files import cluster_source, load_file, settings_file
 from stacks.config.models import KubeconfigCluster, LabCluster
 from stacks.config.problems import SettingProblem, SettingsError
 from stacks.config.resolve import Settings, load
@@ -18,6 +18,7 @@ __all__ = [
     "Settings",
     "SettingsError",
     "Versions",
+    "cluster_source",
     "load",
     "load_file",
     "settings_file",

@@ -27,7 +27,8 @@ def _raw(text: str | None) -> object:
     """The engine hands objects over as JSON; anything else is judged as the text it is."""
     try:
         return None if text is None else json.loads(text)
-    except json.JSONDecodeError:
+    except (ValueError, RecursionError):
+        # Not JSON, a number of thousands of digits, or nested without end: `load` says what it got.
         return text
 
 
