@@ -1,12 +1,16 @@
 """Exit codes and the one place that turns failures into them."""
 
+import errno
 import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from enum import IntEnum
+from typing import NoReturn
 
+from cli.failures import disk_full
 from lab.errors import LabError
+from lab.paths import current
 
 DEBUG_VARIABLE = "GPU_PLATFORM_DEBUG"
 
@@ -44,12 +48,21 @@ def told() -> Iterator[None]:
         sys.exit(Exit.INTERRUPTED)
     except BrokenPipeError:
         sys.exit(Exit.FAILED)
-    except Exception as error:
-        if os.environ.get(DEBUG_VARIABLE):
-            raise
-        print(
-            f"error: {type(error).__name__}: {error}\n  this is a defect of gpu-platform; "
-            f"see where with {DEBUG_VARIABLE}=1 and report it",
-            file=sys.stderr,
-        )
+    except OSError as error:
+        if error.errno not in (errno.ENOSPC, errno.EDQUOT):
+            _tell_defect(error)
+        print(f"error: {disk_full(current())}", file=sys.stderr)
         sys.exit(Exit.FAILED)
+    except Exception as error:
+        _tell_defect(error)
+
+
+def _tell_defect(error: Exception) -> NoReturn:
+    if os.environ.get(DEBUG_VARIABLE):
+        raise error
+    print(
+        f"error: {type(error).__name__}: {error}\n  this is a defect of gpu-platform; "
+        f"see where with {DEBUG_VARIABLE}=1 and report it",
+        file=sys.stderr,
+    )
+    sys.exit(Exit.FAILED)

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from cli.context import PROJECT, Context
+from cli.failures import check
 from lab.errors import LabError
 from lab.process import run
 from lab.progress import Progress
@@ -37,6 +38,23 @@ def recover(ctx: Context, progress: Progress) -> None:
     Raises:
         LabError: Another run is alive, or its owner can't be judged from here.
     """
+    clear_dead_locks(ctx, progress)
+    deployment = exported(ctx)
+    _remove_unknown_releases(ctx, deployment, progress)
+    pending = deployment.get("pending_operations") or []
+    if not pending:
+        return
+    names = ", ".join(operation["resource"]["urn"].rsplit("::", 1)[-1] for operation in pending)
+    progress.step(f"settling {len(pending)} interrupted operation(s): {names}")
+    refresh(ctx, "the interrupted operations can't be settled")
+
+
+def clear_dead_locks(ctx: Context, progress: Progress) -> None:
+    """Clear the locks of runs that are no more.
+
+    Raises:
+        LabError: Another run is alive, or its owner can't be judged from here.
+    """
     for lock in locks(ctx):
         if not lock.dead:
             raise LabError(
@@ -47,14 +65,6 @@ def recover(ctx: Context, progress: Progress) -> None:
             )
         progress.step(f"clearing the lock of dead process {lock.pid}")
         lock.path.unlink(missing_ok=True)
-    deployment = exported(ctx)
-    _remove_unknown_releases(ctx, deployment, progress)
-    pending = deployment.get("pending_operations") or []
-    if not pending:
-        return
-    names = ", ".join(operation["resource"]["urn"].rsplit("::", 1)[-1] for operation in pending)
-    progress.step(f"settling {len(pending)} interrupted operation(s): {names}")
-    _drop_pending(ctx)
 
 
 def locks(ctx: Context) -> list[Lock]:
@@ -70,15 +80,7 @@ def exported(ctx: Context) -> Mapping[str, Any]:
         LabError: It can't be read; told with the way back.
     """
     result = ctx.pulumi("stack", "export", "--stack", ctx.env)
-    if result.returncode != 0:
-        state = ctx.paths.backend / ".pulumi" / "stacks" / PROJECT / f"{ctx.env}.json"
-        raise LabError(
-            "the stack's state can't be read",
-            where=str(state),
-            why=result.stderr.strip(),
-            fix=f"cp {state}.bak {state} (the state before the last step; older ones in .pulumi/backups), "
-            "then run the same command again",
-        )
+    check(ctx, result, "the stack's state can't be read")
     deployment: Mapping[str, Any] = json.loads(result.stdout).get("deployment") or {}
     return deployment
 
@@ -134,13 +136,13 @@ def _remove_unknown_releases(ctx: Context, deployment: Mapping[str, Any], progre
             run([*helm, "uninstall", place[1], "--namespace", place[0]], env=env, timeout_seconds=300)
 
 
-def _drop_pending(ctx: Context) -> None:
-    """Forget the pending marks: creates are server-side applies, so the next `up` adopts what exists."""
-    result = ctx.pulumi("refresh", "--yes", "--skip-preview", "--clear-pending-creates", "--stack", ctx.env)
-    if result.returncode != 0:
-        raise LabError(
-            "the interrupted operations can't be settled",
-            where=f"stack {ctx.env}",
-            why=(result.stderr or result.stdout).strip()[-2000:],
-            fix="make doctor; then run the same command again",
-        )
+def refresh(ctx: Context, trouble: str) -> None:
+    """Bring the state in line with the cluster.
+
+    Pending marks are dropped: creates are server-side applies, so the next ``up`` adopts what exists.
+
+    Raises:
+        LabError: It can't be done; ``trouble`` is what that means here.
+    """
+    flags = ("--yes", "--skip-preview", "--clear-pending-creates")
+    check(ctx, ctx.pulumi("refresh", *flags, "--stack", ctx.env), trouble)

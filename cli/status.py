@@ -16,6 +16,7 @@ from cli.exits import Exit, Stop
 from cli.kube import api_client, reason
 from cli.queues import queue_state
 from lab import api as lab_api
+from lab.errors import LabError
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,7 +53,11 @@ def collect(ctx: Context) -> list[Row]:
         Row(kind="component", name=part.name, healthy=part.healthy, detail=_component(part))
         for part in lab_api.status(ctx.paths)
     ]
-    outputs = ctx.outputs()
+    try:
+        outputs = ctx.outputs()
+    except LabError as error:
+        told = f"{error.what}: {error.why}; next: {error.fix}"
+        return [*rows, Row(kind="stack", name=ctx.env, healthy=False, detail=told)]
     if not outputs.get("cluster"):
         return [*rows, Row(kind="stack", name=ctx.env, healthy=False, detail="not up; run make up")]
     api = api_client(ctx, outputs)

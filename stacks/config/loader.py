@@ -1,6 +1,7 @@
 """The only reader of Pulumi's configuration."""
 
 import json
+from pathlib import Path
 
 import pulumi
 
@@ -11,14 +12,17 @@ from stacks.config.versions import read
 SETTINGS_KEY = "settings"
 
 
-def load_current() -> Settings:
+def load_current(lab_state: Path) -> Settings:
     """The settings of the stack this program runs for.
+
+    Args:
+        lab_state: Directory of this machine's lab.
 
     Raises:
         RunError: Everything that is wrong, at once; shown as it is, without a traceback.
     """
     try:
-        return load(pulumi.get_stack(), _raw(pulumi.Config().get(SETTINGS_KEY)), read())
+        return load(pulumi.get_stack(), _raw(pulumi.Config().get(SETTINGS_KEY)), read(lab_state))
     except SettingsError as error:
         raise pulumi.RunError(str(error)) from None
 

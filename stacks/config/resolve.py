@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from types import MappingProxyType
 
 from components.catalog import nearest
@@ -47,6 +48,7 @@ class Settings:
         storage: Volumes, object store, database.
         tracking: Experiment tracking.
         samples: Sample jobs.
+        lab_state: Directory of this machine's lab; of use only where ``cluster`` is the lab.
     """
 
     environment: str
@@ -59,6 +61,7 @@ class Settings:
     storage: StorageSettings
     tracking: TrackingSettings
     samples: SampleSettings
+    lab_state: Path
 
 
 def load(stack: str, raw: object, versions: Versions) -> Settings:
@@ -139,6 +142,7 @@ def _resolved(stack: str, model: DevSettings, versions: Versions) -> Settings:
         storage=model.storage,
         tracking=model.tracking,
         samples=model.samples,
+        lab_state=versions.lab_state,
     )
 
 

@@ -30,12 +30,18 @@ class Engine:
     on_lab: bool = True
     asked: list[tuple[str, ...]] = field(default_factory=list)
 
+    @property
+    def state_file(self) -> Path:
+        return self.paths.backend / "dev.json"
+
     def pulumi(self, *arguments: str) -> subprocess.CompletedProcess[str]:
         self.asked.append(arguments)
         if arguments[:2] == ("stack", "export"):
             state = {"deployment": {"pending_operations": self.pending}}
             code = 0 if self.readable else 255
-            return subprocess.CompletedProcess(arguments, code, json.dumps(state), "unexpected end of JSON")
+            return subprocess.CompletedProcess(
+                arguments, code, json.dumps(state), "failed to load checkpoint: EOF"
+            )
         return subprocess.CompletedProcess(arguments, 0, "", "")
 
 
@@ -98,5 +104,7 @@ def test_pending_operations_are_named_and_dropped(engine: Engine) -> None:
 
 def test_a_state_that_cannot_be_read_is_told_with_the_way_back(engine: Engine) -> None:
     engine.readable = False
+    engine.paths.backend.mkdir(parents=True)
+    (engine.paths.backend / "dev.json.bak").write_text('{"checkpoint": {"latest": {}}}')
     with pytest.raises(LabError, match=r"dev\.json\.bak"):
         _recover(engine)

@@ -12,6 +12,7 @@ from stacks.config import KubeconfigCluster, Settings, load_file, settings_file
 from stacks.config.models import SampleSettings, TrackingSettings
 from stacks.config.versions import read
 from stacks.kinds import deploy
+from stacks.machine import DEFAULT_STATE
 from tests.harness import run
 from tests.harness.recording import Recording
 from tests.policies.manifests import Resource
@@ -64,7 +65,7 @@ RESOURCES = {
 @pytest.fixture(scope="module")
 def settings() -> Settings:
     """The committed settings."""
-    return load_file(settings_file(REPOSITORY, "dev"), "dev", read())
+    return load_file(settings_file(REPOSITORY, "dev"), "dev", read(DEFAULT_STATE))
 
 
 def _run(settings: Settings, *, preview: bool = False) -> Recording:
@@ -116,7 +117,7 @@ def test_everything_uses_the_explicit_provider(settings: Settings) -> None:
 
 
 def test_a_cluster_of_the_users_own_gets_the_services_from_public_images(settings: Settings) -> None:
-    versions = read()
+    versions = read(DEFAULT_STATE)
     own = replace(
         settings,
         cluster=KubeconfigCluster(source="kubeconfig", context="mine", path="/srv/kubeconfig"),
