@@ -18,6 +18,7 @@ TOKENS = {
     "gpuplatform:kube:Workload",
     "gpuplatform:mlops:ExperimentTracking",
     "gpuplatform:scheduling:GangQueue",
+    "gpuplatform:scheduling:GpuAdmission",
     "gpuplatform:scheduling:GpuFlavors",
     "gpuplatform:scheduling:JobRules",
     "gpuplatform:scheduling:KueueOperator",

@@ -27,6 +27,7 @@ COMPONENTS = {
     "gpuplatform:kube:Workload": 3,
     "gpuplatform:mlops:ExperimentTracking": 1,
     "gpuplatform:scheduling:GangQueue": 1,
+    "gpuplatform:scheduling:GpuAdmission": 1,
     "gpuplatform:scheduling:GpuFlavors": 1,
     "gpuplatform:scheduling:JobRules": 1,
     "gpuplatform:scheduling:KueueOperator": 1,
@@ -36,8 +37,8 @@ COMPONENTS = {
     "gpuplatform:storage:SharedVolumes": 1,
 }
 RESOURCES = {
-    "kubernetes:admissionregistration.k8s.io/v1:ValidatingAdmissionPolicy": 2,
-    "kubernetes:admissionregistration.k8s.io/v1:ValidatingAdmissionPolicyBinding": 2,
+    "kubernetes:admissionregistration.k8s.io/v1:ValidatingAdmissionPolicy": 3,
+    "kubernetes:admissionregistration.k8s.io/v1:ValidatingAdmissionPolicyBinding": 3,
     "kubernetes:apps/v1:Deployment": 1,
     "kubernetes:apps/v1:StatefulSet": 2,
     "kubernetes:core/v1:ConfigMap": 3,
