@@ -2,6 +2,7 @@
 
 from cli import identity, scratch
 from cli.context import Context
+from cli.data import tell_what_is_lost
 from cli.failures import check, failure, known_failure
 from cli.jobs import end_jobs
 from cli.recovery import clear_dead_locks, recover, refresh
@@ -98,6 +99,7 @@ def destroy(ctx: Context, progress: Progress) -> None:
     Raises:
         LabError: Something resists; Pulumi has said what.
     """
+    tell_what_is_lost(ctx, progress)
     end_jobs(ctx, progress)
     progress.step("pulumi destroy")
     # With a refresh: what is gone already can't be deleted, a lost chart release least of all.

@@ -82,11 +82,14 @@ def deploy(site: Site, namespaces: Namespaces) -> Mapping[str, Service]:
 def samples(
     site: Site, namespaces: Namespaces, pools: Mapping[str, GpuPool], queues: Mapping[str, QueueRef]
 ) -> Mapping[str, Any]:
-    """Manifests of the sample jobs, ready to be created; nothing where samples are off."""
+    """Manifests of the sample jobs, ready to be created; nothing where samples are off or none is left.
+
+    The training logs to experiment tracking, so it goes with it.
+    """
     settings, ownership = site.settings, site.ownership
-    if not settings.samples.enabled:
-        return {}
     gang = settings.samples.gang_job
+    if not settings.samples.enabled or (gang is None and not settings.tracking.enabled):
+        return {}
     extra = {}
     if settings.tracking.enabled:
         extra[TRAINING] = {

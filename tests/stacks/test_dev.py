@@ -144,6 +144,13 @@ def test_a_cluster_of_the_users_own_gets_the_services_from_public_images(setting
     )
 
 
+def test_without_tracking_the_training_sample_goes_and_the_gang_stays(settings: Settings) -> None:
+    without = replace(settings, tracking=TrackingSettings(enabled=False))
+    assert _run(without).outputs["samples"]["names"] == ["gang"]
+    alone = replace(without, samples=SampleSettings(enabled=True, gang_job=None))
+    assert _run(alone).outputs["samples"] == {}
+
+
 def test_tracking_can_be_left_out(settings: Settings) -> None:
     without = replace(
         settings, tracking=TrackingSettings(enabled=False), samples=SampleSettings(enabled=False)
