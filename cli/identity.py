@@ -1,5 +1,6 @@
 """Which cluster a stack was built on, so that a new one under an old state is noticed."""
 
+from contextlib import suppress
 from pathlib import Path
 
 import yaml
@@ -49,3 +50,5 @@ def record(ctx: Context, uid: str | None) -> None:
 def forget(ctx: Context) -> None:
     """Forget it with the stack."""
     record_file(ctx).unlink(missing_ok=True)
+    with suppress(OSError):  # not there, or other stacks have theirs in it
+        record_file(ctx).parent.rmdir()

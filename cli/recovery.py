@@ -3,6 +3,7 @@
 import json
 import os
 import socket
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,6 +17,8 @@ from lab.progress import Progress
 
 HELM_RELEASE = "kubernetes:helm.sh/v3:Release"
 NAMESPACE = "kubernetes:core/v1:Namespace"
+# Writing a lock takes milliseconds: an older draft has no writer any more.
+_DRAFT_SECONDS = 5.0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,11 +53,17 @@ def recover(ctx: Context, progress: Progress) -> None:
 
 
 def clear_dead_locks(ctx: Context, progress: Progress) -> None:
-    """Clear the locks of runs that are no more.
+    """Clear the locks of runs that are no more, and drafts of locks that a full disk left.
+
+    Pulumi 3.274 reads those too, and every operation then ends with "unexpected end of JSON input".
 
     Raises:
         LabError: Another run is alive, or its owner can't be judged from here.
     """
+    for draft in _lock_directory(ctx).glob("*.tmp"):
+        if time.time() - draft.stat().st_mtime > _DRAFT_SECONDS:
+            progress.step(f"clearing the half-written lock {draft.name}")
+            draft.unlink(missing_ok=True)
     for lock in locks(ctx):
         if not lock.dead:
             raise LabError(
@@ -69,8 +78,11 @@ def clear_dead_locks(ctx: Context, progress: Progress) -> None:
 
 def locks(ctx: Context) -> list[Lock]:
     """The locks on this environment's stack."""
-    directory = ctx.paths.backend / ".pulumi" / "locks" / "organization" / PROJECT / ctx.env
-    return [found for path in sorted(directory.glob("*.json")) if (found := _read_lock(path))]
+    return [found for path in sorted(_lock_directory(ctx).glob("*.json")) if (found := _read_lock(path))]
+
+
+def _lock_directory(ctx: Context) -> Path:
+    return ctx.paths.backend / ".pulumi" / "locks" / "organization" / PROJECT / ctx.env
 
 
 def exported(ctx: Context) -> Mapping[str, Any]:

@@ -128,7 +128,7 @@ def test_a_stack_whose_cluster_is_gone_is_forgotten(engine: Engine) -> None:
     _settle(engine)
     stack.forget(cast("Context", engine), Progress(write=lambda _: None))
     assert engine.asked == ["stack rm"]
-    assert not identity.record_file(cast("Context", engine)).exists()
+    assert not identity.record_file(cast("Context", engine)).parent.exists()
 
 
 def test_no_cluster_has_no_identity(tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ import json
 import os
 import socket
 import subprocess
+import time
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, cast
@@ -100,6 +101,19 @@ def test_pending_operations_are_named_and_dropped(engine: Engine) -> None:
     engine.pending = [{"type": "creating", "resource": resource}]
     assert any("pool-a100-b0-r0-n0" in line for line in _recover(engine))
     assert any("--clear-pending-creates" in arguments for arguments in engine.asked)
+
+
+def test_a_half_written_lock_is_cleared_once_nobody_writes_it(engine: Engine) -> None:
+    draft = _lock(engine, "").rename(engine.paths.backend / "draft")
+    place = _lock(engine, "").with_name("0b.json.18ec.tmp")
+    _lock(engine, "").unlink()
+    draft.rename(place)
+    _recover(engine)
+    assert place.exists(), "it may be written just now"
+    os.utime(place, (time.time() - 60,) * 2)
+    (line,) = _recover(engine)
+    assert "half-written lock 0b.json.18ec.tmp" in line
+    assert not place.exists()
 
 
 def test_a_state_that_cannot_be_read_is_told_with_the_way_back(engine: Engine) -> None:
