@@ -2,8 +2,12 @@
 
 import pulumi
 
+from stacks.access import require_usable
 from stacks.config.loader import load_current
 from stacks.kinds import deploy
+from stacks.machine import lab_state
 
-for name, value in deploy(load_current()).exports().items():
+settings = load_current(lab_state())
+require_usable(settings)
+for name, value in deploy(settings).exports().items():
     pulumi.export(name, value)

@@ -8,17 +8,19 @@ import subprocess
 import threading
 import time
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
-import yaml
-
+from cli.failures import failure
 from cli.narration import Narration
+from cli.scratch import run_directory
 from lab import api as lab_api
 from lab.errors import LabError
 from lab.paths import REPOSITORY, Paths, current
 from lab.process import ends_with_parent
+from stacks.config import cluster_source
 
 PROJECT = "gpu-platform"
 GUARDRAILS_VARIABLE = "PULUMI_OPTION_POLICY_PACK"
@@ -26,6 +28,7 @@ GUARDRAILS_VARIABLE = "PULUMI_OPTION_POLICY_PACK"
 FORCE_VARIABLE = "PULUMI_K8S_ENABLE_PATCH_FORCE"
 INTERRUPT_GRACE_SECONDS = 60.0
 SILENCE_SECONDS = 20.0
+_NO_STACK = re.compile(r"no stack named|stack '.*' not found|no current stack")
 _ENV = re.compile(r"[a-z0-9][a-z0-9-]*")
 
 
@@ -47,14 +50,14 @@ class Context:
         return REPOSITORY / f"Pulumi.{self.env}.yaml"
 
     @property
+    def state_file(self) -> Path:
+        """The stack's state in the lab's backend."""
+        return self.paths.backend / ".pulumi" / "stacks" / PROJECT / f"{self.env}.json"
+
+    @property
     def on_lab(self) -> bool:
         """Whether its settings put it on this machine's lab; if they can't be read, yes."""
-        try:
-            data = yaml.safe_load(self.settings_file.read_text())
-            source = data["config"][f"{PROJECT}:settings"]["cluster"]["source"]
-        except (OSError, yaml.YAMLError, KeyError, TypeError):
-            return True
-        return bool(source == "lab")
+        return cluster_source(self.settings_file) in ("lab", None)
 
     def variables(self) -> dict[str, str]:
         """What is laid over a process's environment for Pulumi: toolchain, backend and the policy pack.
@@ -96,7 +99,6 @@ class Context:
         Raises:
             LabError: The toolchain has no Pulumi yet.
         """
-        env = {**self.environment(), **(extra or {})}
         program = self.paths.state / "bin" / "pulumi"
         if not program.exists():
             raise LabError(
@@ -107,13 +109,21 @@ class Context:
             )
         log = self.paths.logs / f"pulumi-{args[0]}.log" if show else None
         narration = Narration(plans=args[0] == "preview")
-        return _run_patiently([str(program), *args, "--non-interactive"], env, log, narration)
+        with run_directory(self.paths) as scratch:
+            env = {**self.environment(), "TMPDIR": str(scratch), **(extra or {})}
+            return _run_patiently([str(program), *args, "--non-interactive"], env, log, narration)
 
     def outputs(self) -> Mapping[str, Any]:
-        """The stack's outputs without secrets; empty when the stack was never brought up."""
+        """The stack's outputs without secrets; empty when the stack was never brought up.
+
+        Raises:
+            LabError: There is a stack, and it can't be read.
+        """
         result = self.pulumi("stack", "output", "--json", "--stack", self.env)
         if result.returncode != 0:
-            return {}
+            if _NO_STACK.search(result.stderr):
+                return {}
+            raise failure(self, "the stack's outputs can't be read", result.stderr)
         outputs: Mapping[str, Any] = json.loads(result.stdout or "{}")
         return outputs
 
@@ -169,9 +179,35 @@ def _run_patiently(
     return subprocess.CompletedProcess(argv, process.returncode, out, err)
 
 
+class _Log:
+    """A log that is given up where it can't be written: a full disk must not end the run it tells of."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._file: TextIO | None = None
+
+    def __enter__(self) -> "_Log":
+        with suppress(OSError):
+            self._path.parent.mkdir(parents=True, exist_ok=True)
+            self._file = self._path.open("w")
+        return self
+
+    def write(self, line: str) -> None:
+        try:
+            if self._file is not None:
+                self._file.write(line)
+                self._file.flush()
+        except OSError:
+            self._file = None
+
+    def __exit__(self, *_: object) -> None:
+        with suppress(OSError):
+            if self._file is not None:
+                self._file.close()
+
+
 def _narrate(process: subprocess.Popen[str], log: Path, narration: Narration) -> str:
     """Show what is news, keep everything in the log, and break long silences with what is waited for."""
-    log.parent.mkdir(parents=True, exist_ok=True)
     lines: list[str] = []
     ended = threading.Event()
     told_at = [time.monotonic()]
@@ -185,10 +221,9 @@ def _narrate(process: subprocess.Popen[str], log: Path, narration: Narration) ->
     watcher = threading.Thread(target=break_silence, daemon=True)
     watcher.start()
     try:
-        with log.open("w") as kept:
+        with _Log(log) as kept:
             for line in process.stdout or ():
                 kept.write(line)
-                kept.flush()
                 lines.append(line)
                 if narration.worth_telling(line):
                     told_at[0] = time.monotonic()

@@ -1,5 +1,6 @@
 """Exit codes and the one place that turns failures into them."""
 
+import errno
 import os
 import sys
 import tempfile
@@ -8,7 +9,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from enum import IntEnum
 from pathlib import Path
+from typing import NoReturn
 
+from cli.failures import disk_full
 from cli.support.redact import Redactor
 from lab.errors import LabError
 from lab.paths import current
@@ -61,16 +64,25 @@ def told() -> Iterator[None]:
         sys.exit(Exit.INTERRUPTED)
     except BrokenPipeError:
         sys.exit(Exit.FAILED)
-    except Exception as error:
-        if os.environ.get(DEBUG_VARIABLE):
-            raise
-        print(
-            f"error: {type(error).__name__}: {Redactor().clean(str(error))}\n"
-            f"  this is a defect of gpu-platform; report it with {_debug_log(error)}\n"
-            "  (--debug before the command shows the same)",
-            file=sys.stderr,
-        )
+    except OSError as error:
+        if error.errno not in (errno.ENOSPC, errno.EDQUOT):
+            _tell_defect(error)
+        print(f"error: {disk_full(current())}", file=sys.stderr)
         sys.exit(Exit.FAILED)
+    except Exception as error:
+        _tell_defect(error)
+
+
+def _tell_defect(error: Exception) -> NoReturn:
+    if os.environ.get(DEBUG_VARIABLE):
+        raise error
+    print(
+        f"error: {type(error).__name__}: {Redactor().clean(str(error))}\n"
+        f"  this is a defect of gpu-platform; report it with {_debug_log(error)}\n"
+        "  (--debug before the command shows the same)",
+        file=sys.stderr,
+    )
+    sys.exit(Exit.FAILED)
 
 
 def debugged() -> None:

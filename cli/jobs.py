@@ -6,11 +6,10 @@ from kubernetes import client
 from urllib3.exceptions import HTTPError
 
 from cli.context import Context
-from cli.kube import api_client
+from cli.kube import OURS, api_client
 from lab.errors import LabError
 from lab.progress import Progress
 
-_OURS = "gpu-platform/managed-by=pulumi"
 _BOUND_SECONDS = 60.0
 
 
@@ -23,7 +22,7 @@ def end_jobs(ctx: Context, progress: Progress) -> None:
     try:
         api = api_client(ctx, ctx.outputs())
         core, batch = client.CoreV1Api(api), client.BatchV1Api(api)
-        found = core.list_namespace(label_selector=_OURS, _request_timeout=10).items
+        found = core.list_namespace(label_selector=OURS, _request_timeout=10).items
         namespaces = [item.metadata.name for item in found]
         jobs = [
             (name, job.metadata.name) for name in namespaces for job in batch.list_namespaced_job(name).items

@@ -8,6 +8,8 @@ from kubernetes import client, config
 from cli.context import Context
 from lab.errors import LabError
 
+OURS = "gpu-platform/managed-by=pulumi"
+
 
 def api_client(ctx: Context, outputs: Mapping[str, Any]) -> client.ApiClient:
     """A client for the cluster the stack runs on.

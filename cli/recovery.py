@@ -1,39 +1,25 @@
 """Interrupted runs: dead owners' locks are cleared, half-made objects adopted or forgotten, `up` goes on."""
 
 import json
-import os
-import socket
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from kubernetes import client, config
 from urllib3.exceptions import HTTPError
 
-from cli.context import PROJECT, Context
+from cli.context import Context
+from cli.failures import check
+from cli.locks import Lock, clear_dead_locks, drafts, locks, refuse_living
 from cli.pending import HELM_RELEASE, Fate, Pending, settle
-from lab.errors import LabError
 from lab.process import run
 from lab.progress import Progress
 
 STACK = "pulumi:pulumi:Stack"
 NAMESPACE = "kubernetes:core/v1:Namespace"
-
-
-@dataclass(frozen=True, kw_only=True)
-class Lock:
-    """A lock of the file backend and who holds it."""
-
-    path: Path
-    pid: int
-    hostname: str
-
-    @property
-    def dead(self) -> bool:
-        """Whether the holder ran on this host and is gone."""
-        return self.hostname == socket.gethostname() and not _is_pulumi(self.pid)
+_UNSETTLED = "the interrupted operations can't be settled"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,12 +28,14 @@ class Leftovers:
 
     Args:
         locks: Locks whose holder is dead.
+        drafts: Half-written locks; while there is one Pulumi reads no state, so the rest is unknown.
         releases: Helm releases out of the state or half-way, as (namespace, name, status).
         pending: Interrupted operations, judged.
         cluster_answers: The cluster could be asked about them.
     """
 
     locks: tuple[Lock, ...] = ()
+    drafts: tuple[Path, ...] = ()
     releases: tuple[tuple[str, str, str], ...] = ()
     pending: tuple[Pending, ...] = ()
     cluster_answers: bool = True
@@ -55,6 +43,7 @@ class Leftovers:
     def told(self) -> list[str]:
         """One line for each, with what will be done."""
         return [
+            *(f"half-written lock {draft.name}: cleared" for draft in self.drafts),
             *(f"lock of dead process {lock.pid}: cleared" for lock in self.locks),
             *(f"release {place}/{name}, left {status}: uninstalled" for place, name, status in self.releases),
             *(f"{one.operation} {one.name}: {one.fate} ({one.why})" for one in self.pending),
@@ -67,20 +56,15 @@ def survey(ctx: Context) -> Leftovers:
     Raises:
         LabError: Another run is alive, or its owner can't be judged from here; or the state can't be read.
     """
-    found = locks(ctx)
-    for lock in found:
-        if not lock.dead:
-            raise LabError(
-                "another Pulumi run holds the stack",
-                where=str(lock.path),
-                why=f"process {lock.pid} on {lock.hostname}",
-                fix="wait for it to end; if it is gone for sure, `pulumi cancel --yes` (see `make shell`)",
-            )
+    refuse_living(ctx)
+    found, halves = tuple(locks(ctx)), tuple(drafts(ctx))
+    if halves:
+        return Leftovers(locks=found, drafts=halves)
     deployment = exported(ctx)
     operations = deployment.get("pending_operations") or []
     cluster = _cluster(ctx, deployment) if operations else None
     return Leftovers(
-        locks=tuple(found),
+        locks=found,
         releases=tuple(_unknown_releases(ctx, deployment)),
         pending=tuple(settle(operations, cluster)),
         cluster_answers=not operations or cluster is not None,
@@ -97,6 +81,9 @@ def recover(ctx: Context, progress: Progress) -> Leftovers:
         LabError: Another run is alive, or its owner can't be judged from here.
     """
     found = survey(ctx)
+    if found.drafts:
+        clear_dead_locks(ctx, progress)
+        return replace(recover(ctx, progress), locks=found.locks, drafts=found.drafts)
     for line in found.told():
         progress.step(line)
     for lock in found.locks:
@@ -115,9 +102,8 @@ def hint(ctx: Context) -> str:
     found = locks(ctx)
     if any(not lock.dead for lock in found):
         return ""
-    state = ctx.paths.backend / ".pulumi" / "stacks" / PROJECT / f"{ctx.env}.json"
     try:
-        latest = json.loads(state.read_text())["checkpoint"]["latest"]
+        latest = json.loads(ctx.state_file.read_text())["checkpoint"]["latest"]
         pending = len(latest.get("pending_operations") or [])
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         pending = 0
@@ -129,12 +115,6 @@ def hint(ctx: Context) -> str:
         f"an interrupted run left {' and '.join(parts)}; see them with "
         f"`python -m cli recover --env {ctx.env} --dry-run`, mend them without --dry-run, or run make up"
     )
-
-
-def locks(ctx: Context) -> list[Lock]:
-    """The locks on this environment's stack."""
-    directory = ctx.paths.backend / ".pulumi" / "locks" / "organization" / PROJECT / ctx.env
-    return [found for path in sorted(directory.glob("*.json")) if (found := _read_lock(path))]
 
 
 def exported(ctx: Context) -> Mapping[str, Any]:
@@ -149,37 +129,9 @@ def exported(ctx: Context) -> Mapping[str, Any]:
 
 def _document(ctx: Context) -> Mapping[str, Any]:
     result = ctx.pulumi("stack", "export", "--stack", ctx.env)
-    if result.returncode != 0:
-        state = ctx.paths.backend / ".pulumi" / "stacks" / PROJECT / f"{ctx.env}.json"
-        raise LabError(
-            "the stack's state can't be read",
-            where=str(state),
-            why=result.stderr.strip(),
-            fix=f"cp {state}.bak {state} (the state before the last step; older ones in .pulumi/backups), "
-            "then run the same command again",
-        )
+    check(ctx, result, "the stack's state can't be read")
     document: Mapping[str, Any] = json.loads(result.stdout)
     return document
-
-
-def _read_lock(path: Path) -> Lock | None:
-    try:
-        data = json.loads(path.read_text())
-    except FileNotFoundError:
-        return None
-    except ValueError:
-        data = {}
-    owner = data if isinstance(data, dict) else {}
-    pid = owner.get("pid")
-    return Lock(path=path, pid=pid if isinstance(pid, int) else 0, hostname=str(owner.get("hostname", "")))
-
-
-def _is_pulumi(pid: int) -> bool:
-    """Whether the process lives and is Pulumi; a reused pid of another program isn't the holder."""
-    try:
-        return Path(os.readlink(f"/proc/{pid}/exe")).name.startswith("pulumi")
-    except OSError:
-        return False
 
 
 def _cluster(ctx: Context, deployment: Mapping[str, Any]) -> client.ApiClient | None:
@@ -253,8 +205,9 @@ def _settle(ctx: Context, pending: Sequence[Pending]) -> None:
         with tempfile.TemporaryDirectory(prefix="gpu-platform-recover-") as directory:
             file = Path(directory) / "state.json"
             file.write_text(json.dumps(with_adopted(_document(ctx), adopted)))
-            _check(ctx, "stack", "import", "--file", str(file), "--stack", ctx.env)
-    _check(ctx, "refresh", "--yes", "--skip-preview", "--clear-pending-creates", "--stack", ctx.env)
+            adopting = ctx.pulumi("stack", "import", "--file", str(file), "--stack", ctx.env)
+            check(ctx, adopting, _UNSETTLED)
+    refresh(ctx, _UNSETTLED)
 
 
 def with_adopted(document: Mapping[str, Any], adopted: Mapping[str, Pending]) -> Mapping[str, Any]:
@@ -272,12 +225,14 @@ def with_adopted(document: Mapping[str, Any], adopted: Mapping[str, Pending]) ->
     return {**document, "deployment": {**deployment, "resources": resources, "pending_operations": rest}}
 
 
-def _check(ctx: Context, *arguments: str) -> None:
-    result = ctx.pulumi(*arguments)
-    if result.returncode != 0:
-        raise LabError(
-            "the interrupted operations can't be settled",
-            where=f"stack {ctx.env}",
-            why=(result.stderr or result.stdout).strip()[-2000:],
-            fix="make doctor; then run the same command again",
-        )
+def refresh(ctx: Context, trouble: str) -> None:
+    """Bring the state in line with the cluster.
+
+    Pending marks are dropped: what exists of them was adopted before, or is by the next ``up``, whose creates
+    are server-side applies.
+
+    Raises:
+        LabError: It can't be done; ``trouble`` is what that means here.
+    """
+    flags = ("--yes", "--skip-preview", "--clear-pending-creates")
+    check(ctx, ctx.pulumi("refresh", *flags, "--stack", ctx.env), trouble)

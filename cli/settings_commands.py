@@ -7,7 +7,7 @@ import typer
 
 from cli.exits import Exit, Stop
 from components.catalog import SERVERS
-from lab.paths import REPOSITORY
+from lab.paths import REPOSITORY, current
 from stacks.config import Settings, SettingsError, load_file, settings_file
 from stacks.config.schema import SCHEMA_FILE, render
 from stacks.config.versions import read
@@ -30,7 +30,7 @@ def validate(env: Env = "dev", json_output: Json = False) -> None:
 def require_valid(env: str, *, json_output: bool = False) -> Settings:
     """The settings of an environment; wrong ones are told and end the command with exit code 2."""
     try:
-        return load_file(settings_file(REPOSITORY, env), env, read())
+        return load_file(settings_file(REPOSITORY, env), env, read(current().state))
     except SettingsError as error:
         typer.echo(_problems_json(error) if json_output else str(error), err=not json_output)
         raise Stop(Exit.SETTINGS) from None

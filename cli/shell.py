@@ -3,6 +3,7 @@
 import shlex
 
 from cli.context import Context
+from cli.scratch import shell_directory
 
 
 def shell_line(ctx: Context) -> str:
@@ -10,6 +11,7 @@ def shell_line(ctx: Context) -> str:
     variables = ctx.variables()
     if ctx.on_lab:
         variables["KUBECONFIG"] = str(ctx.paths.kubeconfig)
+    variables["TMPDIR"] = str(shell_directory(ctx.paths))
     variables["PATH"] = f"{ctx.paths.state / 'bin'}:$PATH"
     assignments = (
         f'{name}="{value}"' if name == "PATH" else f"{name}={shlex.quote(value)}"

@@ -22,6 +22,7 @@ from cli.kube import api_client, reason
 from cli.queues import queue_state
 from cli.recovery import hint
 from lab import api as lab_api
+from lab.errors import LabError
 
 WATCH_SECONDS = 5.0
 
@@ -86,7 +87,11 @@ def collect(ctx: Context) -> list[Row]:
     ]
     if text := hint(ctx):
         rows.append(Row(kind="stack", name=ctx.env, healthy=False, detail=text))
-    outputs = ctx.outputs()
+    try:
+        outputs = ctx.outputs()
+    except LabError as error:
+        told = f"{error.what}: {error.why}; next: {error.fix}"
+        return [*rows, Row(kind="stack", name=ctx.env, healthy=False, detail=told)]
     if not outputs.get("cluster"):
         return [*rows, Row(kind="stack", name=ctx.env, healthy=False, detail="not up; run make up")]
     api = api_client(ctx, outputs)

@@ -1,6 +1,6 @@
 """`up` and `down`: the whole environment, from a bare machine to answering services and back."""
 
-from cli import stack
+from cli import identity, scratch, stack
 from cli.context import Context
 from cli.endpoints import describe, wait_until_answering
 from cli.machine import refuse_bad_machine
@@ -9,6 +9,7 @@ from cli.settings_commands import require_valid
 from lab import api as lab_api
 from lab.errors import LabError
 from lab.progress import Progress
+from stacks.access import LAB_CONTEXT, cluster_access
 
 
 def up(ctx: Context, progress: Progress) -> None:
@@ -25,6 +26,7 @@ def up(ctx: Context, progress: Progress) -> None:
             lab_api.toolchain(ctx.paths, progress)
         progress.enter("stack")
         stack.prepare(ctx, progress)
+        stack.settle_cluster(ctx, progress, cluster_access(settings))
         refuse_removal_of_busy_queues(ctx, kept=settings.queues)
         stack.up(ctx, progress)
         progress.enter("answering")
@@ -52,6 +54,7 @@ def down(ctx: Context, progress: Progress, *, force: bool) -> None:
             progress.step("the stack resists; its objects end with the lab")
         if ctx.on_lab:
             lab_api.down(ctx.paths, progress, forget_backend=not _other_stacks(ctx))
+        scratch.clear(ctx.paths)
     progress.enter("done")
     progress.step("nothing of the environment is left on this machine but the cache and the logs")
 
@@ -71,13 +74,27 @@ def _destroy(ctx: Context, progress: Progress) -> None:
     if not stack.exists(ctx):
         progress.step(f"no stack {ctx.env}")
         return
-    if ctx.on_lab and not any(component.healthy for component in lab_api.status(ctx.paths)):
-        progress.step("the lab is not running; starting it to destroy the stack in order")
-        lab_api.start(ctx.paths, progress)
-        progress.enter("stack")
+    if ctx.on_lab and not _lab_holds_the_stack(ctx, progress):
+        progress.step("the cluster of the stack is gone, and its objects with it")
+        stack.forget(ctx, progress)
+        return
     stack.prepare(ctx, progress)
     stack.destroy(ctx, progress)
     stack.remove(ctx)
+
+
+def _lab_holds_the_stack(ctx: Context, progress: Progress) -> bool:
+    """Whether the lab still is the one the stack was built on; started if it does not run."""
+    if not lab_api.has_data(ctx.paths):
+        return False
+    kubeconfig = str(ctx.paths.kubeconfig)
+    uid = identity.uid_of(kubeconfig, LAB_CONTEXT)
+    if uid is None:
+        progress.step("the lab is not running; starting it to destroy the stack in order")
+        lab_api.start(ctx.paths, progress)
+        progress.enter("stack")
+        uid = identity.uid_of(kubeconfig, LAB_CONTEXT)
+    return not identity.differs(ctx, uid)
 
 
 def _other_stacks(ctx: Context) -> bool:

@@ -23,6 +23,7 @@ __all__ = [
     "ComponentStatus",
     "down",
     "exclusive",
+    "has_data",
     "prepare",
     "promtool",
     "pulumi_environment",
@@ -112,6 +113,11 @@ def down(paths: Paths, progress: Progress, *, forget_backend: bool) -> None:
     if forget_backend:
         for directory in (paths.backend, paths.pulumi_home, bin_directory(paths)):
             shutil.rmtree(directory, ignore_errors=True)
+
+
+def has_data(paths: Paths) -> bool:
+    """Whether the cluster's database is there; it may be deleted while its processes still run."""
+    return (paths.cluster / "etcd" / "member").is_dir()
 
 
 def status(paths: Paths) -> list[ComponentStatus]:

@@ -73,6 +73,11 @@ class Paths:
         return self.state / "backend"
 
     @property
+    def scratch(self) -> Path:
+        """Temporary files of engine runs, readable by the owner only."""
+        return self.state / "tmp"
+
+    @property
     def pulumi_home(self) -> Path:
         """The lab's own PULUMI_HOME: stand-in plug-ins live here and nowhere on a user's PATH."""
         return self.state / "pulumi-home"

@@ -1,23 +1,20 @@
 """The dev environment: simulated GPU pools, gang queues, and real services on one cluster."""
 
 from collections.abc import Mapping
-from pathlib import Path
 
 from components.catalog import FABRICS, SERVERS
 from components.compute import SimulatedGpuPool, SimulatedGpuPoolArgs
-from components.contracts import ClusterAccess, GpuPool, StorageMount
+from components.contracts import GpuPool, StorageMount
 from components.core import Ownership
 from components.storage import SharedVolumes, SharedVolumesArgs, VolumeArgs
 from stacks import acceptance, mlplatform, monitoring, queueing
-from stacks.config import LabCluster, Settings
+from stacks.access import cluster_access
+from stacks.config import Settings
 from stacks.config.fields import DEFAULT_CLASSES
 from stacks.namespaces import JOBS, WORKBENCH, Namespaces, make_namespaces
 from stacks.outputs import StackOutputs
 from stacks.providers import kubernetes_provider
 from stacks.site import Site
-
-LAB_KUBECONFIG = "/var/lib/gpu-platform/kubeconfig"
-LAB_CONTEXT = "gpu-platform-lab"
 
 
 def deploy(settings: Settings) -> StackOutputs:
@@ -62,15 +59,6 @@ def deploy(settings: Settings) -> StackOutputs:
         samples=samples,
         acceptance=acceptance.deploy(site, namespaces, pools, queues, mounts),
     )
-
-
-def cluster_access(settings: Settings) -> ClusterAccess:
-    """The cluster the settings name; its identity outlives a new kubeconfig."""
-    cluster = settings.cluster
-    if isinstance(cluster, LabCluster):
-        return ClusterAccess(kubeconfig=LAB_KUBECONFIG, context=LAB_CONTEXT, identity=LAB_CONTEXT)
-    path = str(Path(cluster.path or "~/.kube/config").expanduser())
-    return ClusterAccess(kubeconfig=path, context=cluster.context, identity=cluster.context)
 
 
 def _pools(site: Site) -> Mapping[str, GpuPool]:

@@ -121,11 +121,14 @@ def samples(
     queues: Mapping[str, QueueRef],
     mounts: tuple[StorageMount, ...],
 ) -> Mapping[str, Any]:
-    """Manifests of the sample jobs, ready to be created; nothing where samples are off."""
+    """Manifests of the sample jobs, ready to be created; nothing where samples are off or none is left.
+
+    The training logs to experiment tracking, so it goes with it.
+    """
     settings, ownership = site.settings, site.ownership
+    gang = settings.samples.gang_job
     if not settings.samples.enabled:
         return {}
-    gang = settings.samples.gang_job
     extra: dict[str, Mapping[str, Any]] = {}
     if settings.samples.distributed_training:
         extra[DISTRIBUTED_SAMPLE] = _distributed(site, namespaces, mounts)
@@ -141,6 +144,8 @@ def samples(
                 )
             ),
         }
+    if gang is None and not extra:
+        return {}
     made = SampleJobs(
         "samples",
         SampleJobsArgs(

@@ -7,6 +7,8 @@ from components.kube import ChartSource
 from components.scheduling import (
     GangQueue,
     GangQueueArgs,
+    GpuAdmission,
+    GpuAdmissionArgs,
     GpuFlavors,
     GpuFlavorsArgs,
     JobRules,
@@ -87,5 +89,10 @@ def deploy(
             ),
         ),
         opts=site.after(namespaces.jobs),
+    )
+    GpuAdmission(
+        "gpu-admission",
+        GpuAdmissionArgs(ownership=ownership, queue_namespaces=(JOBS,)),
+        opts=site.after(),
     )
     return queues

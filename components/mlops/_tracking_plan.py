@@ -16,6 +16,12 @@ METRICS_DIRECTORY = f"{SCRATCH}/metrics"
 LOGIN_CONFIG = "/etc/mlflow/basic_auth.ini"
 PREPARE_PROGRAM = "/etc/mlflow/prepare_server.py"
 
+# Where a model version may come from: what the server itself stores or a record of it, so that it can ask
+# whose that is. An address of the store (s3://…) it would read with its own key, and ask nobody; seen with
+# MLflow 3.17.2: mlflow/server/handlers.py checks run and permission of these three forms only. The last two
+# stand for the text of a prompt, which has no file.
+MODEL_SOURCES = r"\A((mlflow-artifacts|runs|models):/|(dummy-source|prompt-template)\Z)"
+
 
 def database_uri(database: DatabaseEndpoint) -> pulumi.Output[str]:
     """Address of a database without user and password.
@@ -92,6 +98,7 @@ def server_env(database: DatabaseEndpoint, store: ObjectStore, admin: str, user:
         "MLFLOW_SERVER_ENABLE_JOB_EXECUTION": "false",
         # The gateway keeps API keys of other services in this database.
         "MLFLOW_ENABLE_AI_GATEWAY": "false",
+        "MLFLOW_CREATE_MODEL_VERSION_SOURCE_VALIDATION_REGEX": MODEL_SOURCES,
         "MLFLOW_DISABLE_TELEMETRY": "true",
         "DO_NOT_TRACK": "true",
         "HOME": SCRATCH,

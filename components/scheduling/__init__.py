@@ -1,6 +1,7 @@
 """Queues that start gangs as a whole, by Kueue."""
 
 from components.scheduling.gang_queue import GangQueue, GangQueueArgs, PoolShare
+from components.scheduling.gpu_admission import GpuAdmission, GpuAdmissionArgs
 from components.scheduling.gpu_flavors import GpuFlavors, GpuFlavorsArgs, Priority
 from components.scheduling.job_rules import JobRules, JobRulesArgs, QueueRule
 from components.scheduling.operator import KueueOperator, KueueOperatorArgs
@@ -21,6 +22,8 @@ __all__ = [
     "GangJobArgs",
     "GangQueue",
     "GangQueueArgs",
+    "GpuAdmission",
+    "GpuAdmissionArgs",
     "GpuFlavors",
     "GpuFlavorsArgs",
     "JobRules",

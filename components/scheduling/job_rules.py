@@ -1,15 +1,10 @@
 """Rules a job must meet before it may wait in a queue, held by the API server itself."""
 
 import json
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import pulumi
-from pulumi_kubernetes.admissionregistration.v1 import (
-    ValidatingAdmissionPolicy,
-    ValidatingAdmissionPolicyBinding,
-)
 
 from components.core import (
     Component,
@@ -19,8 +14,13 @@ from components.core import (
     check_positive,
     raise_problems,
 )
-from components.kube import ownership_metadata
-from components.scheduling.kueue_api import GPU_RESOURCE, QUEUE_LABEL
+from components.scheduling._admission import in_list, match, policy_with_binding, validation
+from components.scheduling.gpu_flavors import Priority
+from components.scheduling.kueue_api import PRIORITY_LABEL, QUEUE_LABEL
+
+# The value the field has for the cluster's own controller, https://kubernetes.io/docs/concepts/workloads/
+# controllers/job/#delegation-of-managing-a-job-object-to-external-controller
+_JOB_CONTROLLER = "kubernetes.io/job-controller"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,11 +46,16 @@ class JobRulesArgs:
         ownership: Who owns and pays.
         namespace: Namespace of the jobs, a DNS label.
         queues: Every queue jobs of the namespace may name.
+        priorities: WorkloadPriorityClasses jobs may name by label.
+        pod_priority_classes: PriorityClasses their pods may name; by default none, so that no job can evict
+            what it shares a node with.
     """
 
     ownership: Ownership
     namespace: str
     queues: tuple[QueueRule, ...]
+    priorities: tuple[str, ...] = tuple(Priority)
+    pod_priority_classes: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         problems = [
@@ -66,12 +71,13 @@ class JobRulesArgs:
 
 
 class JobRules(Component):
-    """Refuses jobs without a known queue or a time limit, and GPU pods that go around the queue.
+    """Refuses jobs without a known queue, a time limit or a known priority, or of another controller.
 
     Creates two ValidatingAdmissionPolicies and their bindings, for one namespace. A Job there must name one
-    of the queues and set ``activeDeadlineSeconds`` within that queue's limit; a pod that asks for GPUs must
-    belong to a Job. Sets no default: a job says what it wants, our templates do. What exists already is left
-    alone until one of those fields changes.
+    of the queues, set ``activeDeadlineSeconds`` within that queue's limit, leave ``managedBy`` alone and name
+    no priority but the known ones; a pod must name none. Sets no default: a job says what it wants, our
+    templates do. What exists already is left alone until one of those fields changes. That GPUs come through
+    queues only is ``GpuAdmission``'s.
 
     Args:
         name: Logical name.
@@ -83,25 +89,13 @@ class JobRules(Component):
 
     def __init__(self, name: str, args: JobRulesArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         super().__init__(name, opts)
-        for role, spec in (("jobs", job_policy(args)), ("gpu-pods", pod_policy(args))):
-            policy_name = f"{args.namespace}-{role}"
-            policy = ValidatingAdmissionPolicy(
-                f"{name}-{role}",
-                metadata=ownership_metadata(args.ownership, name=policy_name),
-                spec=spec,
-                opts=self.child(),
-            )
-            ValidatingAdmissionPolicyBinding(
-                f"{name}-{role}-binding",
-                metadata=ownership_metadata(args.ownership, name=policy_name),
-                spec={"policyName": policy_name, "validationActions": ["Deny"]},
-                opts=self.child(depends_on=[policy]),
-            )
+        for role, spec in (("jobs", job_policy(args)), ("pods", pod_policy(args))):
+            policy_with_binding(self, f"{name}-{role}", f"{args.namespace}-{role}", args.ownership, spec)
         self.finish({})
 
 
 def job_policy(args: JobRulesArgs) -> dict[str, Any]:
-    """Policy on Jobs: a known queue, a deadline, a deadline within the queue's limit."""
+    """Policy on Jobs: a known queue, a deadline within its limit, known priority, usual controller."""
     queues = sorted(args.queues, key=lambda rule: rule.queue)
     limits = {rule.queue: rule.max_time_limit_seconds for rule in queues}
     names = ", ".join(limits)
@@ -111,60 +105,64 @@ def job_policy(args: JobRulesArgs) -> dict[str, Any]:
     )
     return {
         "failurePolicy": "Fail",
-        "matchConstraints": _match(args.namespace, "batch", "jobs", ("CREATE", "UPDATE")),
-        "matchConditions": [{"name": "queue-or-limit-changed", "expression": _QUEUE_OR_LIMIT_CHANGED}],
+        "matchConstraints": match("batch", "jobs", ("CREATE", "UPDATE"), namespace=args.namespace),
+        "matchConditions": [{"name": "what-is-judged-changed", "expression": _SOMETHING_JUDGED_CHANGED}],
         "variables": [
             {"name": "limits", "expression": json.dumps(limits)},
-            {"name": "queue", "expression": _queue_of("object")},
+            {"name": "queue", "expression": _label_of("object", QUEUE_LABEL)},
+            {"name": "priority", "expression": _label_of("object", PRIORITY_LABEL)},
         ],
         "validations": [
-            _validation(
+            validation(
                 "variables.queue in variables.limits",
                 f"a Job in {args.namespace} must name its queue: set label {QUEUE_LABEL} to one of: {names}",
             ),
-            _validation(
+            validation(
                 "has(object.spec.activeDeadlineSeconds)",
                 f"a Job in {args.namespace} must end by itself: set spec.activeDeadlineSeconds ({advice})",
             ),
-            _validation(
+            validation(
                 "!has(object.spec.activeDeadlineSeconds) || !(variables.queue in variables.limits) || "
                 "object.spec.activeDeadlineSeconds <= variables.limits[variables.queue]",
                 f"spec.activeDeadlineSeconds is above the limit of the queue ({advice})",
             ),
+            validation(
+                f"!has(object.spec.managedBy) || object.spec.managedBy == '{_JOB_CONTROLLER}'",
+                f"a Job in {args.namespace} is run by the cluster's own controller: remove spec.managedBy. "
+                "Another one would hold the quota and may start nothing",
+            ),
+            validation(
+                f"variables.priority == '' || variables.priority in {in_list(args.priorities)}",
+                f"label {PRIORITY_LABEL} names no priority there is; accepted: {', '.join(args.priorities)}",
+            ),
+            _class_rule("object.spec.template.spec", args, "a Job"),
         ],
     }
 
 
 def pod_policy(args: JobRulesArgs) -> dict[str, Any]:
-    """Policy on pods: GPUs only through a Job, and so through a queue."""
-    asks = f"has(c.resources) && has(c.resources.limits) && '{GPU_RESOURCE}' in c.resources.limits"
+    """Policy on pods, also those of no Job: no priority but the allowed ones."""
     return {
         "failurePolicy": "Fail",
-        "matchConstraints": _match(args.namespace, "", "pods", ("CREATE",)),
-        "matchConditions": [
-            {
-                "name": "asks-for-gpus",
-                "expression": f"object.spec.containers.exists(c, {asks}) || "
-                f"(has(object.spec.initContainers) && object.spec.initContainers.exists(c, {asks}))",
-            }
-        ],
-        "validations": [
-            _validation(
-                "has(object.metadata.ownerReferences) && object.metadata.ownerReferences.exists("
-                "o, o.kind == 'Job' && has(o.controller) && o.controller)",
-                f"a pod in {args.namespace} gets GPUs only as part of a Job with the label {QUEUE_LABEL}",
-            )
-        ],
+        "matchConstraints": match("", "pods", ("CREATE",), namespace=args.namespace),
+        "validations": [_class_rule("object.spec", args, "a pod")],
     }
 
 
-def _validation(expression: str, message: str) -> dict[str, str]:
-    return {"expression": expression, "message": message, "reason": "Invalid"}
+def _class_rule(pod_spec: str, args: JobRulesArgs, what: str) -> dict[str, str]:
+    """PriorityClasses make the scheduler evict other pods, ``system-*-critical`` any."""
+    field = f"{pod_spec}.priorityClassName"
+    known = ", ".join(args.pod_priority_classes) or "none"
+    return validation(
+        f"!has({field}) || {field} == '' || {field} in {in_list(args.pod_priority_classes)}",
+        f"{what} in {args.namespace} must not set priorityClassName (accepted: {known}): how urgent it is "
+        f"says its Job's label {PRIORITY_LABEL}",
+    )
 
 
-def _queue_of(job: str) -> str:
+def _label_of(job: str, label: str) -> str:
     labels = f"{job}.metadata.labels"
-    return f"has({labels}) && '{QUEUE_LABEL}' in {labels} ? {labels}['{QUEUE_LABEL}'] : ''"
+    return f"(has({labels}) && '{label}' in {labels} ? {labels}['{label}'] : '')"
 
 
 def _deadline_of(job: str) -> str:
@@ -172,21 +170,11 @@ def _deadline_of(job: str) -> str:
 
 
 # Controllers update Jobs all the time, also those made before the rule; they must not be stopped.
-_QUEUE_OR_LIMIT_CHANGED = (
-    f"request.operation == 'CREATE' || {_deadline_of('object')} != {_deadline_of('oldObject')} || "
-    f"({_queue_of('object')}) != ({_queue_of('oldObject')})"
+_SOMETHING_JUDGED_CHANGED = " || ".join(
+    (
+        "request.operation == 'CREATE'",
+        f"{_deadline_of('object')} != {_deadline_of('oldObject')}",
+        f"{_label_of('object', QUEUE_LABEL)} != {_label_of('oldObject', QUEUE_LABEL)}",
+        f"{_label_of('object', PRIORITY_LABEL)} != {_label_of('oldObject', PRIORITY_LABEL)}",
+    )
 )
-
-
-def _match(namespace: str, group: str, resource: str, operations: Sequence[str]) -> dict[str, Any]:
-    return {
-        "namespaceSelector": {"matchLabels": {"kubernetes.io/metadata.name": namespace}},
-        "resourceRules": [
-            {
-                "apiGroups": [group],
-                "apiVersions": ["v1"],
-                "operations": list(operations),
-                "resources": [resource],
-            }
-        ],
-    }

@@ -54,8 +54,11 @@ class KueueOperatorArgs:
         image: Manager image with an exact tag or digest.
         namespace: Namespace it is put in.
         pods_ready_timeout_seconds: A started job is evicted when its pods are not all ready by then.
-        block_admission: Start one job at a time: the next only when the last one's pods are ready, so that
-            two gangs can't each hold half of what both need.
+        block_admission: Start one job at a time: the next only when the last one's pods are ready. Off, as in
+            Kueue's v1beta2 (kueue PR 7687): a gang is admitted with all its nodes chosen, also when it asks
+            for no topology (implicit topology-aware scheduling since Kueue 0.11), and only queued jobs get
+            GPUs, so two gangs can't each hold half of what both need. On, one job that never starts, for want
+            of its image, holds up all others until its timeout.
     """
 
     ownership: Ownership
@@ -64,7 +67,7 @@ class KueueOperatorArgs:
     image: str
     namespace: str = DEFAULT_NAMESPACE
     pods_ready_timeout_seconds: int = DEFAULT_PODS_READY_TIMEOUT_SECONDS
-    block_admission: bool = True
+    block_admission: bool = False
 
     def __post_init__(self) -> None:
         raise_problems(

@@ -104,7 +104,7 @@ def down(
         _end(paths, progress, cluster.network if cluster else network, orderly=keep_data)
         if keep_data:
             return
-        progress.step("data")
+        progress.step(f"deleting the cluster's data, its volumes among it: {paths.cluster}")
         _remove_tree(paths.cluster)
         paths.kubeconfig.unlink(missing_ok=True)
         (paths.run / "cluster.json").unlink(missing_ok=True)

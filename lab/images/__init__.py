@@ -119,7 +119,8 @@ def _build(item: Recipe, archive: Path, workshop: Workshop, progress: Progress) 
         try:
             shutil.rmtree(work, ignore_errors=True)
             work.mkdir()
-            assemble(item, workshop, work, held).rename(archive)
+            with progress.heartbeat(f"image {item.name}: still building"):
+                assemble(item, workshop, work, held).rename(archive)
         except OSError as error:
             raise LabError(
                 f"image {item.name!r} could not be written",

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from lab import pins
-from lab.paths import Paths
+from lab.paths import STATE_VARIABLE, Paths
 from lab.plugins.guard import LAB_VARIABLE
 from lab.plugins.install import install as install_standins
 from lab.progress import Progress
@@ -63,6 +63,7 @@ def pulumi_environment(paths: Paths) -> dict[str, str]:
     return {
         "PATH": os.pathsep.join([str(bin_directory(paths)), os.environ.get("PATH", os.defpath)]),
         LAB_VARIABLE: "1",
+        STATE_VARIABLE: str(paths.state),
         "PULUMI_HOME": str(paths.pulumi_home),
         "PULUMI_BACKEND_URL": f"file://{paths.backend}",
         "PULUMI_CONFIG_PASSPHRASE": DEV_PASSPHRASE,

@@ -4,7 +4,7 @@
 """
 
 from stacks.config.acceptance import AcceptanceSettings, block_nodes, wanted_tests
-from stacks.config.files import load_file, settings_file
+from stacks.config.files import cluster_source, load_file, settings_file
 from stacks.config.models import KubeconfigCluster, LabCluster
 from stacks.config.problems import SettingProblem, SettingsError
 from stacks.config.resolve import Settings, load
@@ -21,6 +21,7 @@ __all__ = [
     "SettingsError",
     "Versions",
     "block_nodes",
+    "cluster_source",
     "load",
     "load_file",
     "settings_file",

@@ -153,18 +153,9 @@ def _separate_volumes(root: View) -> Iterator[SettingProblem]:
 
 
 def _samples(root: View) -> Iterator[SettingProblem]:
-    samples = root.at("samples")
-    if (
-        samples.at("enabled").flag(default=True)
-        and root.at("tracking", "enabled").flag(default=True) is False
-    ):
-        yield samples.at("enabled").problem(
-            "false while tracking is off: the training sample logs its run to it",
-            "set `samples.enabled: false`, or `tracking.enabled: true`",
-            value="true",
-        )
-    if samples.at("gang_job").raw is not None:
-        yield from _gang_job(root, samples.at("gang_job"))
+    job = root.at("samples", "gang_job")
+    if job.raw is not None:
+        yield from _gang_job(root, job)
 
 
 def _gang_job(root: View, job: View) -> Iterator[SettingProblem]:

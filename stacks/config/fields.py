@@ -9,6 +9,7 @@ from typing import Annotated
 from pydantic import AfterValidator, Field, StrictBool, StrictInt, StrictStr
 
 from components.catalog import FABRICS, SERVERS
+from stacks.config.images import is_exact
 
 SLUG_MAX = 40
 SLUG = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?")
@@ -43,7 +44,6 @@ _SLUG_PATTERN = rf"^{SLUG.pattern}$"
 _DIGEST = r"@sha256:[0-9a-f]{64}"
 _IMAGE_NAME = r"[a-z0-9][a-z0-9.-]*(:[0-9]+)?(/[a-z0-9][a-z0-9._-]*)+"
 _IMAGE_PATTERN = rf"^{_IMAGE_NAME}(:[A-Za-z0-9_][A-Za-z0-9._-]{{0,127}})?({_DIGEST})?$"
-_MOVING_TAGS = frozenset({"latest", "stable", "main", "master", "edge", "nightly", "dev", "devel", "rolling"})
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -72,10 +72,7 @@ def _one_of(names: Container[str]) -> Callable[[str], str]:
 
 def _exact_image(reference: str) -> str:
     """Refuse references that can change under us: no tag and no digest, or a moving tag."""
-    if "@" in reference:
-        return reference
-    tag = reference.rpartition("/")[2].partition(":")[2]
-    if not tag or tag.lower() in _MOVING_TAGS:
+    if not is_exact(reference):
         raise ValueError("not exact")
     return reference
 
@@ -186,7 +183,8 @@ ImageReference = Annotated[
     Field(pattern=_IMAGE_PATTERN),
     AfterValidator(_exact_image),
     Form(
-        accepted="registry/name:tag with an exact tag, or registry/name@sha256:<digest>",
+        accepted="registry/name:tag with an exact tag (a version with two numbers, a hash or a day), or "
+        "registry/name@sha256:<digest>",
         fix="name one release by its tag or digest; 'latest' and other moving tags change under you",
     ),
 ]

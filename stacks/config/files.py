@@ -6,11 +6,15 @@ from pathlib import Path
 from ruamel.yaml import YAML
 from ruamel.yaml.comments import CommentedMap, CommentedSeq
 from ruamel.yaml.error import MarkedYAMLError, YAMLError
+from ruamel.yaml.reader import ReaderError
 
 from components.catalog import nearest
+from stacks.config.clear_secrets import beside_settings
 from stacks.config.problems import Location, SettingProblem, SettingsError, shown
 from stacks.config.resolve import Settings, load
+from stacks.config.syntax import not_yaml, refuse_odd, text_of
 from stacks.config.versions import Versions
+from stacks.config.view import View
 
 PROJECT = "gpu-platform"
 SETTINGS = f"{PROJECT}:settings"
@@ -51,23 +55,39 @@ def load_file(path: Path, env: str, versions: Versions) -> Settings:
     return loaded
 
 
-def _parse(path: Path, env: str) -> CommentedMap:
+def cluster_source(path: Path) -> str | None:
+    """Which cluster the settings name, ``lab`` or ``kubeconfig``, however wrong the rest of the file is.
+
+    Returns:
+        The source, or None where the file does not say.
+    """
     try:
-        document = YAML(typ="rt").load(path.read_text(encoding="utf-8"))
-    except (FileNotFoundError, IsADirectoryError):
+        settings = _plain(_settings(_parse(path, path.name)))
+    except SettingsError:
+        return None
+    return View(settings).at("cluster", "source").text
+
+
+def _parse(path: Path, env: str) -> CommentedMap:
+    if not path.exists() or path.is_dir():
         known = sorted(one.name.split(".")[1] for one in path.parent.glob("Pulumi.*.yaml"))
-        raise SettingsError(path.name, [_no_file(path, env, known)]) from None
-    except UnicodeDecodeError:
-        raise SettingsError(path.name, [_not_yaml("bytes that are not UTF-8", None)]) from None
+        raise SettingsError(path.name, [_no_file(path, env, known)])
+    text = text_of(path)
+    try:
+        refuse_odd(path.name, text)
+        document = YAML(typ="rt").load(text)
     except MarkedYAMLError as error:
         line = error.problem_mark.line + 1 if error.problem_mark else None
         # Only the first line of the parser's words: it may go on to quote the file.
         what = (error.problem or "a syntax error").splitlines()[0]
-        raise SettingsError(path.name, [_not_yaml(what, line)]) from None
+        raise SettingsError(path.name, [not_yaml(what, line)]) from None
+    except ReaderError as error:
+        line = text.count("\n", 0, error.position) + 1
+        raise SettingsError(path.name, [not_yaml(f"the character U+{error.character:04X}", line)]) from None
     except YAMLError:
-        raise SettingsError(path.name, [_not_yaml("a syntax error", None)]) from None
+        raise SettingsError(path.name, [not_yaml("a syntax error", None)]) from None
     if not isinstance(document, CommentedMap):
-        raise SettingsError(path.name, [_not_yaml(shown(document, ()), None)])
+        raise SettingsError(path.name, [not_yaml(shown(document, ()), None)])
     return document
 
 
@@ -78,16 +98,6 @@ def _no_file(path: Path, env: str, known: list[str]) -> SettingProblem:
         value=f"no file {path.name}",
         accepted=f"an environment that has one: {', '.join(known) or 'none yet'}",
         fix=f"did you mean {suggestion!r}?" if suggestion else f"create {path.name} after Pulumi.dev.yaml",
-    )
-
-
-def _not_yaml(what: str, line: int | None) -> SettingProblem:
-    return SettingProblem(
-        location=("(file)",),
-        value=what,
-        accepted="a YAML mapping with `config:`, each key once, indented by spaces",
-        fix="correct the file where the line says",
-        line=line,
     )
 
 
@@ -103,6 +113,9 @@ def _around(document: CommentedMap) -> Iterator[SettingProblem]:
             value = config[key]
             if not (isinstance(value, CommentedMap) and list(value) == ["secure"]):
                 yield _stray(document, ("config", key), (SETTINGS,))
+    plain = _plain(config)
+    for problem in beside_settings(plain, SETTINGS) if isinstance(plain, dict) else ():
+        yield problem.at_line(_line(document, problem.location))
 
 
 def _stray(document: CommentedMap, location: Location, known: tuple[str, ...]) -> SettingProblem:

@@ -230,7 +230,7 @@ class SampleSettings(Section):
     """Sample jobs with pass criteria (`make smoke`)."""
 
     enabled: Flag = True
-    """Make what the samples need."""
+    """Make what the samples need; the training sample is left out where tracking is off."""
     gang_job: GangJobSettings | None = None
     """Gang job; left out: only the training samples."""
     distributed_training: Flag = True

@@ -2,10 +2,13 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from types import MappingProxyType
 
 from components.catalog import nearest
+from stacks.config.bounds import beyond_bounds
 from stacks.config.checks import problems_between
+from stacks.config.clear_secrets import in_settings
 from stacks.config.fields import SLUG, SLUG_MAX
 from stacks.config.models import (
     KINDS,
@@ -23,11 +26,8 @@ from stacks.config.models import (
 from stacks.config.models_monitoring import MonitoringSettings
 from stacks.config.problems import (
     NOTHING,
-    Location,
     SettingProblem,
     SettingsError,
-    looks_secret,
-    names_a_secret,
     shown,
 )
 from stacks.config.shape import problems_of
@@ -50,6 +50,7 @@ class Settings:
         tracking: Experiment tracking.
         monitoring: Metrics and alerts.
         samples: Sample jobs.
+        lab_state: Directory of this machine's lab; of use only where ``cluster`` is the lab.
     """
 
     environment: str
@@ -63,6 +64,7 @@ class Settings:
     tracking: TrackingSettings
     monitoring: MonitoringSettings
     samples: SampleSettings
+    lab_state: Path
 
 
 def load(stack: str, raw: object, versions: Versions) -> Settings:
@@ -77,7 +79,10 @@ def load(stack: str, raw: object, versions: Versions) -> Settings:
         SettingsError: Everything that is wrong, at once.
     """
     subject = f"settings of stack {stack}"
-    problems = [*_stack_name(stack), *_secrets(raw)]
+    # First, and alone: whatever looks deeper may take any time over a value out of bounds.
+    if out_of_bounds := tuple(beyond_bounds(raw)):
+        raise SettingsError(subject, out_of_bounds)
+    problems = [*_stack_name(stack), *in_settings(raw)]
     model = _kind(raw, problems)
     if model is None or not isinstance(raw, dict):
         raise SettingsError(subject, problems)
@@ -128,31 +133,6 @@ def _kind(raw: object, problems: list[SettingProblem]) -> type[DevSettings] | No
     return DevSettings if len(KINDS) == 1 else None
 
 
-def _names_below(location: Location) -> bool:
-    """Whether the keys below are names, of pools or queues or receivers, which may be what they like."""
-    return location in (("pools",), ("queues",), ("monitoring", "receivers")) or (
-        len(location) == 3 and location[0] == "queues" and location[2] == "pools"
-    )
-
-
-def _secrets(raw: object, location: Location = ()) -> Iterator[SettingProblem]:
-    """Keys that hold a secret in a place everybody can read."""
-    entries = raw.items() if isinstance(raw, dict) else enumerate(raw) if isinstance(raw, list) else ()
-    for key, value in entries:
-        place = (*location, key)
-        named = isinstance(key, str) and not _names_below(location) and names_a_secret(key)
-        if named or looks_secret(value):
-            yield SettingProblem(
-                location=place,
-                value=shown(value, place),
-                accepted="no secret in the settings, which are read by everybody who sees the repository",
-                fix="remove it: the stack generates its services' passwords. One of your own goes beside the "
-                "settings by `pulumi config set --secret <name>`; change one that was written here",
-            )
-        else:
-            yield from _secrets(value, place)
-
-
 def _resolved(stack: str, model: DevSettings, versions: Versions) -> Settings:
     return Settings(
         environment=stack,
@@ -166,6 +146,7 @@ def _resolved(stack: str, model: DevSettings, versions: Versions) -> Settings:
         tracking=model.tracking,
         monitoring=model.monitoring,
         samples=model.samples,
+        lab_state=versions.lab_state,
     )
 
 

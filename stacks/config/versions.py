@@ -8,7 +8,6 @@ from types import MappingProxyType
 from typing import Any
 
 VERSIONS_FILE = Path(__file__).resolve().parents[2] / "versions.toml"
-LAB_CHARTS = "/var/lib/gpu-platform/charts"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,13 +50,15 @@ class Versions:
     Args:
         supported: What users get: public registries.
         lab: What a bare machine has without a registry.
+        lab_state: Directory of this machine's lab, which holds the charts of its column.
     """
 
     supported: Artifacts
     lab: Artifacts
+    lab_state: Path
 
 
-def parse(data: Mapping[str, Any]) -> Versions:
+def parse(data: Mapping[str, Any], lab_state: Path) -> Versions:
     """Both columns from the parsed file."""
     images, charts = data["images"], data["charts"]
     return Versions(
@@ -74,14 +75,20 @@ def parse(data: Mapping[str, Any]) -> Versions:
             images=MappingProxyType({name: row["lab"] for name, row in images.items()}),
             charts=MappingProxyType(
                 {
-                    name: ChartRef(chart=f"{LAB_CHARTS}/{name}", version=row["version"])
+                    name: ChartRef(chart=str(lab_state / "charts" / name), version=row["version"])
                     for name, row in charts.items()
                 }
             ),
         ),
+        lab_state=lab_state,
     )
 
 
-def read(path: Path = VERSIONS_FILE) -> Versions:
-    """Read the pins from disk."""
-    return parse(tomllib.loads(path.read_text(encoding="utf-8")))
+def read(lab_state: Path, path: Path = VERSIONS_FILE) -> Versions:
+    """Read the pins from disk.
+
+    Args:
+        lab_state: Directory of this machine's lab.
+        path: The file.
+    """
+    return parse(tomllib.loads(path.read_text(encoding="utf-8")), lab_state)

@@ -4,6 +4,7 @@ import json
 import os
 import socket
 import subprocess
+import time
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, cast
@@ -12,8 +13,9 @@ import pytest
 
 from cli import pending as pending_operations
 from cli.context import Context
+from cli.locks import locks
 from cli.pending import Fate, Pending, settle
-from cli.recovery import hint, locks, recover, survey, with_adopted
+from cli.recovery import hint, recover, survey, with_adopted
 from lab.errors import LabError
 from lab.paths import Paths
 from lab.progress import Progress
@@ -32,12 +34,18 @@ class Engine:
     on_lab: bool = True
     asked: list[tuple[str, ...]] = field(default_factory=list)
 
+    @property
+    def state_file(self) -> Path:
+        return self.paths.backend / ".pulumi" / "stacks" / "gpu-platform" / "dev.json"
+
     def pulumi(self, *arguments: str) -> subprocess.CompletedProcess[str]:
         self.asked.append(arguments)
         if arguments[:2] == ("stack", "export"):
             state = {"deployment": {"pending_operations": self.pending}}
             code = 0 if self.readable else 255
-            return subprocess.CompletedProcess(arguments, code, json.dumps(state), "unexpected end of JSON")
+            return subprocess.CompletedProcess(
+                arguments, code, json.dumps(state), "failed to load checkpoint: EOF"
+            )
         return subprocess.CompletedProcess(arguments, 0, "", "")
 
 
@@ -98,8 +106,24 @@ def test_pending_operations_are_named_and_dropped(engine: Engine) -> None:
     assert any("--clear-pending-creates" in arguments for arguments in engine.asked)
 
 
+def test_a_half_written_lock_is_cleared_once_nobody_writes_it(engine: Engine) -> None:
+    draft = _lock(engine, "").rename(engine.paths.backend / "draft")
+    place = _lock(engine, "").with_name("0b.json.18ec.tmp")
+    _lock(engine, "").unlink()
+    draft.rename(place)
+    _recover(engine)
+    assert place.exists(), "it may be written just now"
+    os.utime(place, (time.time() - 60,) * 2)
+    (line,) = _recover(engine)
+    assert "half-written lock 0b.json.18ec.tmp" in line
+    assert not place.exists()
+
+
 def test_a_state_that_cannot_be_read_is_told_with_the_way_back(engine: Engine) -> None:
     engine.readable = False
+    engine.paths.backend.mkdir(parents=True)
+    engine.state_file.parent.mkdir(parents=True)
+    engine.state_file.with_suffix(".json.bak").write_text('{"checkpoint": {"latest": {}}}')
     with pytest.raises(LabError, match=r"dev\.json\.bak"):
         _recover(engine)
 

@@ -28,6 +28,7 @@ TOKENS = {
     "gpuplatform:scheduling:Acceptance",
     "gpuplatform:scheduling:DistributedSpace",
     "gpuplatform:scheduling:GangQueue",
+    "gpuplatform:scheduling:GpuAdmission",
     "gpuplatform:scheduling:GpuFlavors",
     "gpuplatform:scheduling:JobRules",
     "gpuplatform:scheduling:KueueOperator",

@@ -108,12 +108,17 @@ def forwarded(namespace: str, service: str, port: int) -> Iterator[int]:
 
 
 def http(
-    url: str, *, login: tuple[str, str] | None = None, body: Mapping[str, Any] | None = None
+    url: str,
+    *,
+    login: tuple[str, str] | None = None,
+    body: Mapping[str, Any] | None = None,
+    method: str | None = None,
 ) -> tuple[int, str]:
-    """Status and text of a request, whatever the status."""
+    """Status and text of a request, whatever the status; POST with a body and GET without if not said."""
     import base64
 
-    request = Request(url, data=None if body is None else json.dumps(body).encode())  # noqa: S310
+    data = None if body is None else json.dumps(body).encode()
+    request = Request(url, data=data, method=method)  # noqa: S310
     if login is not None:
         token = base64.b64encode(":".join(login).encode()).decode()
         request.add_header("Authorization", f"Basic {token}")

@@ -26,6 +26,11 @@ def gang() -> Iterator[dict[str, Any]]:
     kubectl("delete", "job", "-n", JOBS, "-l", "test=gangs", "--wait=true")
 
 
+def _pod_spec(job: dict[str, Any]) -> dict[str, Any]:
+    spec: dict[str, Any] = job["spec"]["template"]["spec"]
+    return spec
+
+
 def _create(manifest: dict[str, Any]) -> str:
     made = kubectl("create", "-n", JOBS, "-o", "name", "-f", "-", stdin=json.dumps(manifest))
     return made.strip().removeprefix("job.batch/")
@@ -84,8 +89,18 @@ def _jobs_in_the_queue() -> int:
         (lambda job: job["spec"].pop("activeDeadlineSeconds"), "activeDeadlineSeconds"),
         (lambda job: job["spec"].update(activeDeadlineSeconds=10**7), "86400"),
         (lambda job: job["metadata"]["labels"].pop("kueue.x-k8s.io/queue-name"), "queue"),
+        (lambda job: job["spec"].update(managedBy="example.com/other"), "remove spec.managedBy"),
+        (lambda job: _pod_spec(job).update(priorityClassName="system-node-critical"), "priorityClassName"),
+        (lambda job: _pod_spec(job).update(priorityClassName="any-other"), "priorityClassName"),
+        (
+            lambda job: job["metadata"]["labels"].update({"kueue.x-k8s.io/priority-class": "huge"}),
+            "accepted: low, normal, high",
+        ),
     ],
-    ids=["no time limit", "too long a limit", "no queue"],
+    ids=[
+        *("no time limit", "too long a limit", "no queue", "another controller"),
+        *("critical pods", "an unknown class of pods", "an unknown priority"),
+    ],
 )
 def test_a_job_that_leaves_out_what_it_must_say_is_refused(
     gang: dict[str, Any], change: Any, words: str
@@ -109,3 +124,61 @@ def test_a_gang_larger_than_the_quota_waits_and_starts_nothing(gang: dict[str, A
     until("it is queued", lambda: _workload(job))
     assert _pods(job) == []
     assert get("job", job, "-n", JOBS)["spec"]["suspend"] is True
+
+
+def test_a_gang_that_never_starts_holds_up_no_other(gang: dict[str, Any]) -> None:
+    gang["spec"].update(parallelism=1, completions=1)
+    stuck = json.loads(json.dumps(gang))
+    lost = {"name": "lost", "persistentVolumeClaim": {"claimName": "no-such-claim"}}
+    _pod_spec(stuck).setdefault("volumes", []).append(lost)
+    first = _create(stuck)
+    until("the stuck gang is admitted", lambda: not get("job", first, "-n", JOBS)["spec"]["suspend"])
+    second = _create(gang)
+    until("the gang after it ends", lambda: _complete(second))
+    assert _placed(first) == []
+
+
+def _gpu_pod(gang: dict[str, Any], resource: str = "nvidia.com/gpu") -> dict[str, Any]:
+    """A pod of the gang's form, as somebody might write it by hand."""
+    spec = {**_pod_spec(gang), "restartPolicy": "Never", "schedulerName": "default-scheduler"}
+    container = spec["containers"][0]
+    container["resources"] = {
+        kind: {"cpu": "100m", "memory": "64Mi", resource: "1"} for kind in ("requests", "limits")
+    }
+    return {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "around-the-queue"}, "spec": spec}
+
+
+def test_a_gpu_pod_with_a_forged_owner_is_refused(gang: dict[str, Any]) -> None:
+    job = _create(gang)
+    uid = get("job", job, "-n", JOBS)["metadata"]["uid"]
+    pod = _gpu_pod(gang)
+    owner = {"apiVersion": "batch/v1", "kind": "Job", "name": job, "uid": uid, "controller": True}
+    pod["metadata"]["ownerReferences"] = [owner]
+    refused = kubectl("create", "-n", JOBS, "-f", "-", stdin=json.dumps(pod), ok=False)
+    assert "only the Job's controller may make it" in refused
+
+
+@pytest.mark.parametrize("namespace", ["default", "kube-system", "gpu-platform-workbench"])
+@pytest.mark.parametrize("resource", ["nvidia.com/gpu", "nvidia.com/mig-1g.10gb"])
+def test_a_gpu_pod_outside_the_queues_is_refused(gang: dict[str, Any], namespace: str, resource: str) -> None:
+    pod = _gpu_pod(gang, resource)
+    refused = kubectl("create", "-n", namespace, "-f", "-", stdin=json.dumps(pod), ok=False)
+    assert "a pod gets GPUs only as part of a Job" in refused
+
+
+def test_a_gpu_job_outside_the_queues_starts_no_pod(gang: dict[str, Any]) -> None:
+    gang["metadata"]["labels"].pop("kueue.x-k8s.io/queue-name")
+    gang["metadata"].pop("namespace", None)
+    gang["spec"].update(suspend=False)
+    made = kubectl("create", "-n", "default", "-o", "name", "-f", "-", stdin=json.dumps(gang)).strip()
+    try:
+        name = made.removeprefix("job.batch/")
+
+        def refused() -> bool:
+            events = get("events", "-n", "default", "--field-selector", f"involvedObject.name={name}")
+            return any("gets GPUs only as part of a Job" in item["message"] for item in events["items"])
+
+        until("the job's controller is refused its pods", refused)
+        assert get("job", name, "-n", "default")["status"].get("active", 0) == 0
+    finally:
+        kubectl("delete", made, "-n", "default", "--wait=true")

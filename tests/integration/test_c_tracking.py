@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from typing import Any
 
@@ -130,3 +131,53 @@ def test_the_database_refuses_strangers() -> None:
         stranger = ("sh", "-c", 'unset PGPASSWORD PGPASSFILE; exec psql -w "$0" -c "select 1"', url)
         refused = kubectl("exec", "-n", DATA, "postgres-0", "--", *stranger, ok=False)
         assert "password" in refused
+
+
+@pytest.fixture
+def jobs() -> tuple[str, str]:
+    """The login jobs have."""
+    values = secret("gpu-platform-workbench", "mlflow-credentials")
+    return values["MLFLOW_TRACKING_USERNAME"], values["MLFLOW_TRACKING_PASSWORD"]
+
+
+@pytest.fixture
+def foreign(mlflow: str, admin: tuple[str, str]) -> Iterator[dict[str, str]]:
+    """A run of the administrator's with an artifact, which jobs may not see."""
+    api = f"{mlflow}/api/2.0"
+    name = f"foreign-{time.monotonic_ns()}"
+    _, text = http(f"{api}/mlflow/experiments/create", login=admin, body={"name": name})
+    experiment = json.loads(text)["experiment_id"]
+    _, text = http(f"{api}/mlflow/runs/create", login=admin, body={"experiment_id": experiment})
+    run = json.loads(text)["run"]["info"]["run_id"]
+    path = f"{experiment}/{run}/artifacts"
+    place = f"{api}/mlflow-artifacts/artifacts/{path}/secret.txt"
+    assert http(place, login=admin, body={"secret": "s3cr3t"}, method="PUT")[0] == 200
+    assert http(place, login=admin)[0] == 200
+    yield {"experiment": experiment, "run": run, "path": path, "url": place}
+    http(f"{api}/mlflow/experiments/delete", login=admin, body={"experiment_id": experiment})
+
+
+def test_a_model_version_leads_to_no_run_of_others(
+    mlflow: str, jobs: tuple[str, str], foreign: dict[str, str]
+) -> None:
+    api, model = f"{mlflow}/api/2.0", f"probe-{foreign['run'][:8]}"
+    status, _ = http(f"{api}/mlflow/registered-models/create", login=jobs, body={"name": model})
+    assert status == 200
+    run, path = foreign["run"], foreign["path"]
+    sources = {
+        f"s3://mlflow/{path}": 400,
+        f"S3://mlflow/{path}": 400,
+        f"mlflow-artifacts:/{path}": 400,
+        f"file:///tmp/{path}": 400,
+        f"{mlflow}/api/2.0/mlflow-artifacts/artifacts/{path}": 400,
+        f"runs:/{run}": 400,
+    }
+    for source, refused in sources.items():
+        body = {"name": model, "source": source}
+        status, text = http(f"{api}/mlflow/model-versions/create", login=jobs, body=body)
+        assert (status, "model_version" in json.loads(text)) == (refused, False), source
+        # With the run it belongs to it is the run's permission that says no.
+        status, text = http(f"{api}/mlflow/model-versions/create", login=jobs, body={**body, "run_id": run})
+        assert status in (400, 403), source
+    assert http(foreign["url"], login=jobs)[0] == 403
+    http(f"{api}/mlflow/registered-models/delete", login=jobs, body={"name": model}, method="DELETE")

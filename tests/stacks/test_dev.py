@@ -13,6 +13,7 @@ from stacks.config.models import SampleSettings, TrackingSettings
 from stacks.config.models_monitoring import GrafanaSettings, MonitoringSettings, ReceiverSettings
 from stacks.config.versions import read
 from stacks.kinds import deploy
+from stacks.machine import DEFAULT_STATE
 from tests.harness import run
 from tests.harness.recording import Recording
 from tests.policies.manifests import Resource
@@ -34,6 +35,7 @@ COMPONENTS = {
     "gpuplatform:scheduling:Acceptance": 2,
     "gpuplatform:scheduling:DistributedSpace": 2,
     "gpuplatform:scheduling:GangQueue": 1,
+    "gpuplatform:scheduling:GpuAdmission": 1,
     "gpuplatform:scheduling:GpuFlavors": 1,
     "gpuplatform:scheduling:JobRules": 1,
     "gpuplatform:scheduling:KueueOperator": 1,
@@ -43,8 +45,8 @@ COMPONENTS = {
     "gpuplatform:storage:SharedVolumes": 1,
 }
 RESOURCES = {
-    "kubernetes:admissionregistration.k8s.io/v1:ValidatingAdmissionPolicy": 2,
-    "kubernetes:admissionregistration.k8s.io/v1:ValidatingAdmissionPolicyBinding": 2,
+    "kubernetes:admissionregistration.k8s.io/v1:ValidatingAdmissionPolicy": 3,
+    "kubernetes:admissionregistration.k8s.io/v1:ValidatingAdmissionPolicyBinding": 3,
     "kubernetes:apps/v1:Deployment": 3,
     "kubernetes:apps/v1:StatefulSet": 2,
     "kubernetes:core/v1:ConfigMap": 10,
@@ -79,7 +81,7 @@ RESOURCES = {
 @pytest.fixture(scope="module")
 def settings() -> Settings:
     """The committed settings."""
-    return load_file(settings_file(REPOSITORY, "dev"), "dev", read())
+    return load_file(settings_file(REPOSITORY, "dev"), "dev", read(DEFAULT_STATE))
 
 
 def _run(settings: Settings, *, preview: bool = False) -> Recording:
@@ -150,7 +152,7 @@ def test_everything_uses_the_explicit_provider(settings: Settings) -> None:
 
 
 def test_a_cluster_of_the_users_own_gets_the_services_from_public_images(settings: Settings) -> None:
-    versions = read()
+    versions = read(DEFAULT_STATE)
     own = replace(
         settings,
         cluster=KubeconfigCluster(source="kubeconfig", context="mine", path="/srv/kubeconfig"),
@@ -175,6 +177,13 @@ def test_a_cluster_of_the_users_own_gets_the_services_from_public_images(setting
     assert sorted(images) == sorted(
         versions.supported.images[n] for n in ("mlflow", "object-store", "postgres", "prometheus-operator")
     )
+
+
+def test_without_tracking_the_training_sample_goes_and_the_gang_stays(settings: Settings) -> None:
+    without = replace(settings, tracking=TrackingSettings(enabled=False))
+    assert _run(without).outputs["samples"]["names"] == ["distributed-training", "gang"]
+    alone = replace(without, samples=SampleSettings(gang_job=None, distributed_training=False))
+    assert _run(alone).outputs["samples"] == {}
 
 
 def test_tracking_and_monitoring_can_be_left_out(settings: Settings) -> None:

@@ -28,6 +28,10 @@ def test_the_server_asks_for_a_login_and_runs_no_jobs() -> None:
             "name": "MLFLOW_BACKEND_STORE_URI",
             "value": "postgresql+psycopg2://postgres.data.svc:5432/mlflow",
         },
+        {
+            "name": "MLFLOW_CREATE_MODEL_VERSION_SOURCE_VALIDATION_REGEX",
+            "value": r"\A((mlflow-artifacts|runs|models):/|(dummy-source|prompt-template)\Z)",
+        },
         {"name": "MLFLOW_DISABLE_TELEMETRY", "value": "true"},
         {"name": "MLFLOW_ENABLE_AI_GATEWAY", "value": "false"},
         {"name": "MLFLOW_S3_ENDPOINT_URL", "value": "http://store.data.svc:7070"},

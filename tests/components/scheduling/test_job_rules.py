@@ -21,18 +21,29 @@ def _args(**changes: Any) -> JobRulesArgs:
     return JobRulesArgs(**(values | changes))
 
 
+def _no_class(spec: str, what: str) -> dict[str, str]:
+    field = f"{spec}.priorityClassName"
+    return {
+        "expression": f"!has({field}) || {field} == '' || {field} in []",
+        "message": f"{what} in jobs must not set priorityClassName (accepted: none): how urgent it is says "
+        "its Job's label kueue.x-k8s.io/priority-class",
+        "reason": "Invalid",
+    }
+
+
 @pytest.mark.parametrize("preview", [False, True])
 def test_jobs_need_a_known_queue_and_a_limit_within_it(preview: bool) -> None:
     recording = run(lambda: JobRules("rules", _args()) and None, preview=preview)
-    queue = (
-        "has({0}.metadata.labels) && 'kueue.x-k8s.io/queue-name' in {0}.metadata.labels ? "
-        "{0}.metadata.labels['kueue.x-k8s.io/queue-name'] : ''"
+    label = (
+        "(has({0}.metadata.labels) && 'kueue.x-k8s.io/{1}' in {0}.metadata.labels ? "
+        "{0}.metadata.labels['kueue.x-k8s.io/{1}'] : '')"
     )
     deadline = "(has({0}.spec.activeDeadlineSeconds) ? {0}.spec.activeDeadlineSeconds : -1)"
-    new, old = queue.format("object"), queue.format("oldObject")
+    queue, priority = (label.format("object", name) for name in ("queue-name", "priority-class"))
+    old_queue, old_priority = (label.format("oldObject", name) for name in ("queue-name", "priority-class"))
     changed = (
         f"request.operation == 'CREATE' || {deadline.format('object')} != {deadline.format('oldObject')} || "
-        f"({new}) != ({old})"
+        f"{queue} != {old_queue} || {priority} != {old_priority}"
     )
     advice = "product: default 60 s, at most 120 s; research: default 3600 s, at most 7200 s"
     recording.assert_resource(
@@ -55,10 +66,11 @@ def test_jobs_need_a_known_queue_and_a_limit_within_it(preview: bool) -> None:
                         }
                     ],
                 },
-                "matchConditions": [{"name": "queue-or-limit-changed", "expression": changed}],
+                "matchConditions": [{"name": "what-is-judged-changed", "expression": changed}],
                 "variables": [
                     {"name": "limits", "expression": '{"product": 120, "research": 7200}'},
-                    {"name": "queue", "expression": new},
+                    {"name": "queue", "expression": queue},
+                    {"name": "priority", "expression": priority},
                 ],
                 "validations": [
                     {
@@ -80,6 +92,21 @@ def test_jobs_need_a_known_queue_and_a_limit_within_it(preview: bool) -> None:
                         "message": f"spec.activeDeadlineSeconds is above the limit of the queue ({advice})",
                         "reason": "Invalid",
                     },
+                    {
+                        "expression": "!has(object.spec.managedBy) || "
+                        "object.spec.managedBy == 'kubernetes.io/job-controller'",
+                        "message": "a Job in jobs is run by the cluster's own controller: remove "
+                        "spec.managedBy. Another one would hold the quota and may start nothing",
+                        "reason": "Invalid",
+                    },
+                    {
+                        "expression": "variables.priority == '' || "
+                        "variables.priority in ['low', 'normal', 'high']",
+                        "message": "label kueue.x-k8s.io/priority-class names no priority there is; "
+                        "accepted: low, normal, high",
+                        "reason": "Invalid",
+                    },
+                    _no_class("object.spec.template.spec", "a Job"),
                 ],
             },
         },
@@ -99,18 +126,27 @@ def test_jobs_need_a_known_queue_and_a_limit_within_it(preview: bool) -> None:
     recording.assert_counts({"gpuplatform:scheduling:JobRules": 1, POLICY: 2, BINDING: 2})
 
 
-def test_gpus_come_only_through_a_job() -> None:
-    spec = run(lambda: JobRules("rules", _args()) and None).one(POLICY, "rules-gpu-pods").inputs["spec"]
-    assert spec["matchConstraints"] == {
-        "namespaceSelector": IN_JOBS,
-        "resourceRules": [
-            {"apiGroups": [""], "apiVersions": ["v1"], "operations": ["CREATE"], "resources": ["pods"]}
-        ],
+def test_pods_of_the_namespace_name_no_priority_class() -> None:
+    spec = run(lambda: JobRules("rules", _args()) and None).one(POLICY, "rules-pods").inputs["spec"]
+    assert spec == {
+        "failurePolicy": "Fail",
+        "matchConstraints": {
+            "namespaceSelector": IN_JOBS,
+            "resourceRules": [
+                {"apiGroups": [""], "apiVersions": ["v1"], "operations": ["CREATE"], "resources": ["pods"]}
+            ],
+        },
+        "validations": [_no_class("object.spec", "a pod")],
     }
-    assert "'nvidia.com/gpu' in c.resources.limits" in spec["matchConditions"][0]["expression"]
-    (validation,) = spec["validations"]
-    assert "o.kind == 'Job'" in validation["expression"]
-    assert "only as part of a Job" in validation["message"]
+
+
+def test_a_site_may_allow_priority_classes_of_its_own() -> None:
+    args = _args(priorities=("urgent",), pod_priority_classes=("batch", "nice"))
+    recording = run(lambda: JobRules("rules", args) and None)
+    pods = recording.one(POLICY, "rules-pods").inputs["spec"]["validations"][0]
+    assert pods["expression"].endswith("object.spec.priorityClassName in ['batch', 'nice']")
+    jobs = recording.one(POLICY, "rules-jobs").inputs["spec"]["validations"]
+    assert any(one["expression"].endswith("variables.priority in ['urgent']") for one in jobs)
 
 
 def test_two_namespaces_have_rules_of_their_own() -> None:

@@ -93,7 +93,7 @@ def test_the_api_server_reaches_the_webhook_and_kueue_the_api_server_and_nothing
 
 
 def test_the_values_are_these_and_no_more() -> None:
-    values = chart_values(_args(pods_ready_timeout_seconds=120, block_admission=False))
+    values = chart_values(_args(pods_ready_timeout_seconds=120))
     config = yaml.safe_load(values["managerConfig"].pop("controllerManagerConfigYaml"))
     assert values == {
         "enablePrometheus": False,

@@ -122,6 +122,7 @@ def test_the_environment_selects_the_lab_and_nothing_else(
     assert pulumi_environment(paths) == {
         "PATH": f"{paths.state}/bin:/host",
         "GPU_PLATFORM_LAB": "1",
+        "GPU_PLATFORM_STATE": str(paths.state),
         "PULUMI_HOME": str(paths.pulumi_home),
         "PULUMI_BACKEND_URL": f"file://{paths.backend}",
         "PULUMI_CONFIG_PASSPHRASE": DEV_PASSPHRASE,

@@ -7,6 +7,7 @@ import pytest
 
 from stacks.config import SettingProblem, SettingsError, load
 from stacks.config.versions import Versions, parse
+from stacks.machine import DEFAULT_STATE
 
 PINS: dict[str, Any] = {
     "images": {
@@ -25,7 +26,7 @@ PINS: dict[str, Any] = {
 
 @pytest.fixture
 def versions() -> Versions:
-    return parse(PINS)
+    return parse(PINS, DEFAULT_STATE)
 
 
 @pytest.fixture

@@ -119,7 +119,6 @@ BAD: list[tuple[str, object, str, str]] = [
     ("storage/datasets/claim", "checkpoints", "storage.checkpoints.claim", "fix: name two different claims"),
     ("storage/database/storage_class", "Fast", "", "the name of a StorageClass of the cluster"),
     # samples
-    ("tracking/enabled", False, "samples.enabled", "got true; accepted: false while tracking is off"),
     ("samples/gang_job/gpus_per_node", 9, "", ABOVE_NODE),
     ("samples/gang_job/nodes", 5, "", ABOVE_POOL),
     ("pools/a100/topology", {"nodes_per_rack": 2, "racks_per_block": 1}, "samples.gang_job.nodes", "got 3; accepted: at most the 2 nodes of one topology block of pools.a100"),
@@ -231,7 +230,6 @@ def test_everything_at_once(good: dict[str, Any], versions: Versions) -> None:
     raw["queues"]["prod"]["pools"] = {"gone": {"gpus": 1}}
     raw["queues"]["research"]["default_time_limit_minutes"] = 5000
     raw["storage"]["checkpoints"]["claim"] = "datasets"
-    raw["tracking"]["enabled"] = False
     raw["admin_password"] = "hunter2"
     with pytest.raises(SettingsError) as caught:
         load("Dev", raw, versions)
@@ -245,10 +243,9 @@ def test_everything_at_once(good: dict[str, Any], versions: Versions) -> None:
         "pools.small.server",
         "queues.prod.pools.gone",
         "queues.research.default_time_limit_minutes",
-        "samples.enabled",
         "storage.checkpoints.claim",
     ]
     text = str(caught.value)
-    assert text.startswith("settings of stack Dev: 11 problems in the settings\n  - ")
-    assert len(text.splitlines()) == 12
+    assert text.startswith("settings of stack Dev: 10 problems in the settings\n  - ")
+    assert len(text.splitlines()) == 11
     assert "hunter2" not in text

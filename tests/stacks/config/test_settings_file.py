@@ -10,6 +10,7 @@ import pytest
 from stacks.config import Settings, SettingsError, Versions, load_file, settings_file
 from stacks.config.schema import SCHEMA_FILE, render
 from stacks.config.versions import read
+from stacks.machine import DEFAULT_STATE
 
 REPOSITORY = Path(__file__).resolve().parents[3]
 GOOD = """\
@@ -53,7 +54,7 @@ def _told(tmp_path: Path, text: str, versions: Versions) -> list[tuple[int | Non
 
 
 def test_the_committed_dev_file_is_good() -> None:
-    settings = load_file(settings_file(REPOSITORY, "dev"), "dev", read())
+    settings = load_file(settings_file(REPOSITORY, "dev"), "dev", read(DEFAULT_STATE))
     assert (settings.environment, settings.kind, settings.cluster.source) == ("dev", "dev", "lab")
     assert {"a100", "h100"} <= set(settings.pools)
 

@@ -13,6 +13,7 @@ from pydantic import ValidationError
 
 from stacks.config import ChartRef, KubeconfigCluster, LabCluster, Settings, SettingsError, Versions, load
 from stacks.config.versions import VERSIONS_FILE, read
+from stacks.machine import DEFAULT_STATE
 
 DIGEST = "sha256:" + "0a" * 32
 
@@ -145,7 +146,7 @@ def test_loading_leaves_its_input_alone(good: dict[str, Any], versions: Versions
 
 
 def test_the_real_pins_are_exact_and_agree_with_the_file() -> None:
-    versions = read()
+    versions = read(DEFAULT_STATE)
     assert VERSIONS_FILE.name == "versions.toml"
     assert (
         set(versions.lab.images)

@@ -7,6 +7,7 @@ import pulumi
 import pytest
 
 from stacks.config.loader import load_current
+from stacks.machine import DEFAULT_STATE
 
 
 @pytest.fixture(autouse=True)
@@ -25,7 +26,7 @@ def _configured(monkeypatch: pytest.MonkeyPatch, value: str | None) -> None:
 
 def test_settings_of_the_current_stack(monkeypatch: pytest.MonkeyPatch, good: dict[str, Any]) -> None:
     _configured(monkeypatch, json.dumps(good))
-    settings = load_current()
+    settings = load_current(DEFAULT_STATE)
     assert (settings.environment, settings.pools["a100"].nodes) == ("dev", 4)
 
 
@@ -35,4 +36,4 @@ def test_settings_that_are_none(monkeypatch: pytest.MonkeyPatch, value: str | No
     with pytest.raises(
         pulumi.RunError, match=rf"settings of stack dev: 1 problem in the settings\n  .*got {shown};"
     ):
-        load_current()
+        load_current(DEFAULT_STATE)
