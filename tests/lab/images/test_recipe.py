@@ -21,6 +21,7 @@ entrypoint = ["/app"]
 NAMES = (
     *("alertmanager", "coredns", "gpu-telemetry", "kueue", "local-path-provisioner", "login-proxy", "mlflow"),
     *("object-store", "pause", "postgres", "prometheus", "prometheus-config-reloader", "prometheus-operator"),
+    "training",
 )
 PIN = re.compile(r"^[a-z0-9._-]+==[^\s=]+ --hash=sha256:[0-9a-f]{64}$")
 
