@@ -31,7 +31,13 @@ PSA = "pod-security.kubernetes.io/enforce"
 
 def manifests(cluster: Cluster) -> str:
     """Every object as one list, ready for ``kubectl apply``."""
-    items = [*_kwok_access(), _kubelet_access(), *_coredns(cluster), *_local_path(cluster)]
+    items = [
+        *_kwok_access(),
+        *_kube_router_access(),
+        _kubelet_access(),
+        *_coredns(cluster),
+        *_local_path(cluster),
+    ]
     return json.dumps({"apiVersion": "v1", "kind": "List", "items": items})
 
 
@@ -44,6 +50,15 @@ def _kwok_access() -> list[Manifest]:
         rule("coordination.k8s.io", "leases", "get list watch create update patch"),
     ]
     return cluster_role("gpu-platform:kwok", rules, user("gpu-platform:kwok"))
+
+
+def _kube_router_access() -> list[Manifest]:
+    rules = [
+        rule("", "nodes namespaces pods services endpoints", "get list watch"),
+        rule("discovery.k8s.io", "endpointslices", "get list watch"),
+        rule("networking.k8s.io", "networkpolicies", "get list watch"),
+    ]
+    return cluster_role("gpu-platform:kube-router", rules, user("gpu-platform:kube-router"))
 
 
 def _kubelet_access() -> Manifest:

@@ -39,6 +39,7 @@ def test_exactly_these_files_and_no_secret_in_them() -> None:
         "controller-manager.kubeconfig",
         "kube-proxy.json",
         "kube-proxy.kubeconfig",
+        "kube-router.kubeconfig",
         "kubelet.json",
         "kubelet.kubeconfig",
         "kwok.kubeconfig",
@@ -79,7 +80,7 @@ def test_anonymous_requests_reach_health_only() -> None:
 
 def test_exactly_these_objects() -> None:
     kinds = [f"{item['kind']}/{item['metadata']['name']}" for item in objects()]
-    assert len(kinds) == len(set(kinds)) == 20
+    assert len(kinds) == len(set(kinds)) == 22
     assert {"StorageClass/standard", "StorageClass/fast", "Deployment/coredns", "Service/kube-dns"} <= set(
         kinds
     )
