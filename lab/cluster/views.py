@@ -19,7 +19,7 @@ DEBIAN_PROGRAMS = (
     "usr/lib/cni/loopback",
     "usr/lib/cni/portmap",
     "usr/sbin/conntrack",
-    "sbin/ipset",
+    "usr/sbin/ipset",
     "usr/sbin/xtables-nft-multi",
     "usr/sbin/xtables-legacy-multi",
 )
