@@ -143,3 +143,11 @@ def test_changed_settings_start_the_pod_again() -> None:
     other = cluster_from_json(CLUSTER.to_json().replace("10.231.0.0/24", "10.230.0.0/24"))
     assert mark(CLUSTER) == mark(make_cluster())
     assert mark(other) != mark(CLUSTER)
+
+
+def test_the_name_service_listens_on_the_port_network_policies_open() -> None:
+    found = {item["kind"]: item["spec"] for item in objects() if item["metadata"]["name"] in {"coredns", "kube-dns"}
+             and item["kind"] in {"Deployment", "Service"}}  # fmt: skip
+    (container,) = found["Deployment"]["template"]["spec"]["containers"]
+    dns = [port["containerPort"] for port in container["ports"] if port["name"].startswith("dns")]
+    assert dns == [port["targetPort"] for port in found["Service"]["ports"] if port["port"] == 53] == [53, 53]
