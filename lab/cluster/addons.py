@@ -123,7 +123,10 @@ def _coredns(cluster: Cluster) -> list[Manifest]:
     server = deployment(COREDNS, namespace, container, settings)
     # Port 53 as everywhere: NetworkPolicies judge the port of the pod, not the one of the Service.
     unprivileged = {"name": "net.ipv4.ip_unprivileged_port_start", "value": "0"}
-    server["spec"]["template"]["spec"]["securityContext"]["sysctls"] = [unprivileged]
+    template = server["spec"]["template"]
+    template["spec"]["securityContext"]["sysctls"] = [unprivileged]
+    # The label by which NetworkPolicies find the name service on every cluster.
+    template["metadata"]["labels"]["k8s-app"] = "kube-dns"
     system = kubernetes_object("Namespace", namespace)
     system["metadata"]["labels"][PSA] = "restricted"
     return [

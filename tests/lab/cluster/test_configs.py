@@ -145,9 +145,10 @@ def test_changed_settings_start_the_pod_again() -> None:
     assert mark(other) != mark(CLUSTER)
 
 
-def test_the_name_service_listens_on_the_port_network_policies_open() -> None:
+def test_network_policies_find_the_name_service_by_its_usual_label_and_port() -> None:
     found = {item["kind"]: item["spec"] for item in objects() if item["metadata"]["name"] in {"coredns", "kube-dns"}
              and item["kind"] in {"Deployment", "Service"}}  # fmt: skip
     (container,) = found["Deployment"]["template"]["spec"]["containers"]
+    assert found["Deployment"]["template"]["metadata"]["labels"]["k8s-app"] == "kube-dns"
     dns = [port["containerPort"] for port in container["ports"] if port["name"].startswith("dns")]
     assert dns == [port["targetPort"] for port in found["Service"]["ports"] if port["port"] == 53] == [53, 53]
