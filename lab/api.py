@@ -41,6 +41,7 @@ _NODE_TOOLS = (
     "kube-proxy",
     "kubectl",
     "kwok",
+    "kube-router",
 )
 # All a cluster of the user's own needs from the toolchain.
 _CLIENT_TOOLS = ("pulumi", "pulumi-resource-kubernetes", "helm", "kubectl")

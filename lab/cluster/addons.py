@@ -31,7 +31,13 @@ PSA = "pod-security.kubernetes.io/enforce"
 
 def manifests(cluster: Cluster) -> str:
     """Every object as one list, ready for ``kubectl apply``."""
-    items = [*_kwok_access(), _kubelet_access(), *_coredns(cluster), *_local_path(cluster)]
+    items = [
+        *_kwok_access(),
+        *_kube_router_access(),
+        _kubelet_access(),
+        *_coredns(cluster),
+        *_local_path(cluster),
+    ]
     return json.dumps({"apiVersion": "v1", "kind": "List", "items": items})
 
 
@@ -46,6 +52,15 @@ def _kwok_access() -> list[Manifest]:
     return cluster_role("gpu-platform:kwok", rules, user("gpu-platform:kwok"))
 
 
+def _kube_router_access() -> list[Manifest]:
+    rules = [
+        rule("", "nodes namespaces pods services endpoints", "get list watch"),
+        rule("discovery.k8s.io", "endpointslices", "get list watch"),
+        rule("networking.k8s.io", "networkpolicies", "get list watch"),
+    ]
+    return cluster_role("gpu-platform:kube-router", rules, user("gpu-platform:kube-router"))
+
+
 def _kubelet_access() -> Manifest:
     """The API server may ask the kubelet for logs and sessions."""
     return binding(
@@ -55,7 +70,7 @@ def _kubelet_access() -> Manifest:
 
 def corefile(cluster: Cluster) -> str:
     """Names of the cluster and of the host; all others do not exist, told at once."""
-    return f"""cluster.local:1053 in-addr.arpa:1053 ip6.arpa:1053 {{
+    return f"""cluster.local:53 in-addr.arpa:53 ip6.arpa:53 {{
   errors
   health :8080
   ready :8181
@@ -66,13 +81,13 @@ def corefile(cluster: Cluster) -> str:
   }}
   cache 30
 }}
-gpu-platform.lab:1053 {{
+gpu-platform.lab:53 {{
   errors
   hosts {{
     {cluster.network.host_address} host.gpu-platform.lab
   }}
 }}
-.:1053 {{
+.:53 {{
   errors
   template ANY ANY {{
     rcode NXDOMAIN
@@ -91,8 +106,8 @@ def _coredns(cluster: Cluster) -> list[Manifest]:
         "image": cluster.images[COREDNS],
         "args": ["-conf", "/etc/coredns/Corefile"],
         "ports": [
-            {"name": "dns", "containerPort": 1053, "protocol": "UDP"},
-            {"name": "dns-tcp", "containerPort": 1053, "protocol": "TCP"},
+            {"name": "dns", "containerPort": 53, "protocol": "UDP"},
+            {"name": "dns-tcp", "containerPort": 53, "protocol": "TCP"},
             {"name": "metrics", "containerPort": 9153, "protocol": "TCP"},
         ],
         "readinessProbe": {"httpGet": {"path": "/ready", "port": 8181}, "periodSeconds": 2},
@@ -101,10 +116,17 @@ def _coredns(cluster: Cluster) -> list[Manifest]:
         "volumeMounts": [{"name": "config", "mountPath": "/etc/coredns", "readOnly": True}],
     }
     ports = [
-        {"name": "dns", "port": 53, "targetPort": 1053, "protocol": "UDP"},
-        {"name": "dns-tcp", "port": 53, "targetPort": 1053, "protocol": "TCP"},
+        {"name": "dns", "port": 53, "targetPort": 53, "protocol": "UDP"},
+        {"name": "dns-tcp", "port": 53, "targetPort": 53, "protocol": "TCP"},
         {"name": "metrics", "port": 9153, "targetPort": 9153, "protocol": "TCP"},
     ]
+    server = deployment(COREDNS, namespace, container, settings)
+    # Port 53 as everywhere: NetworkPolicies judge the port of the pod, not the one of the Service.
+    unprivileged = {"name": "net.ipv4.ip_unprivileged_port_start", "value": "0"}
+    template = server["spec"]["template"]
+    template["spec"]["securityContext"]["sysctls"] = [unprivileged]
+    # The label by which NetworkPolicies find the name service on every cluster.
+    template["metadata"]["labels"]["k8s-app"] = "kube-dns"
     system = kubernetes_object("Namespace", namespace)
     system["metadata"]["labels"][PSA] = "restricted"
     return [
@@ -112,7 +134,7 @@ def _coredns(cluster: Cluster) -> list[Manifest]:
         kubernetes_object("ServiceAccount", COREDNS, namespace=namespace),
         *cluster_role("gpu-platform:coredns", rules, account(COREDNS, namespace)),
         kubernetes_object("ConfigMap", COREDNS, namespace=namespace, data=settings),
-        deployment(COREDNS, namespace, container, settings),
+        server,
         kubernetes_object(
             "Service",
             "kube-dns",

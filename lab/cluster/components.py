@@ -40,6 +40,7 @@ def plan(cluster: Cluster) -> tuple[Component, ...]:
         _kubelet(cluster),
         _kube_proxy(cluster),
         _kwok(cluster),
+        _kube_router(cluster),
     )
 
 
@@ -214,4 +215,27 @@ def _kwok(cluster: Cluster) -> Component:
         argv=_flags(cluster.programs.go["kwok"], flags),
         probe="http://127.0.0.1:10247/healthz",
         after=("kube-apiserver",),
+    )
+
+
+def _kube_router(cluster: Cluster) -> Component:
+    """The controller of NetworkPolicies alone: pods are routed by the bridge, Services by kube-proxy."""
+    flags: dict[str, object] = {
+        "kubeconfig": cluster.etc / "kube-router.kubeconfig",
+        "hostname-override": cluster.network.name,
+        "run-firewall": "true",
+        "run-router": "false",
+        "run-service-proxy": "false",
+        "run-loadbalancer": "false",
+        "enable-cni": "false",
+        "enable-ibgp": "false",
+        "enable-overlay": "false",
+        "service-cluster-ip-range": cluster.network.services,
+        "health-port": 20244,
+    }
+    return Component(
+        name="kube-router",
+        argv=_flags(cluster.programs.go["kube-router"], flags),
+        probe="http://127.0.0.1:20244/healthz",
+        after=("kube-apiserver", "kube-proxy"),
     )

@@ -183,6 +183,6 @@ def files(cluster: Cluster) -> dict[Path, str]:
         # Pods with the node's own name service get none: the lab has no network beyond the host.
         etc / "resolv.conf": "# none\n",
     }
-    for user in ("kubelet", "controller-manager", "scheduler", "kube-proxy", "kwok"):
+    for user in ("kubelet", "controller-manager", "scheduler", "kube-proxy", "kwok", "kube-router"):
         found[etc / f"{user}.kubeconfig"] = json.dumps(kubeconfig(cluster, user), indent=1)
     return found

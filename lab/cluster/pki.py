@@ -64,6 +64,7 @@ def plan(network: Network) -> tuple[Certificate, ...]:
         Certificate(name="scheduler", common_name="system:kube-scheduler"),
         Certificate(name="kube-proxy", common_name="system:kube-proxy"),
         Certificate(name="kwok", common_name="gpu-platform:kwok"),
+        Certificate(name="kube-router", common_name="gpu-platform:kube-router"),
         Certificate(name="admin", common_name="gpu-platform:admin", organization="system:masters"),
     )
 

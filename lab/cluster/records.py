@@ -17,6 +17,7 @@ GO_TOOLS = (
     "kube-proxy",
     "kubectl",
     "kwok",
+    "kube-router",
 )
 
 

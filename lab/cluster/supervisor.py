@@ -214,7 +214,7 @@ class Supervisor:
     def _end(self) -> None:
         """End in order: what starts pods, then the pods, then what they may need, the database last."""
         order = (("kubelet", "kube-controller-manager", "kube-scheduler", "kwok"), ("pods",),
-                 ("kube-apiserver", "kube-proxy", "containerd"), ("etcd",))  # fmt: skip
+                 ("kube-apiserver", "kube-proxy", "kube-router", "containerd"), ("etcd",))  # fmt: skip
         for names in order:
             pids = [p.pid for p in self.processes if p.component.name in names and p.pid]
             if names == ("pods",):

@@ -19,6 +19,7 @@ DEBIAN_PROGRAMS = (
     "usr/lib/cni/loopback",
     "usr/lib/cni/portmap",
     "usr/sbin/conntrack",
+    "usr/sbin/ipset",
     "usr/sbin/xtables-nft-multi",
     "usr/sbin/xtables-legacy-multi",
 )

@@ -21,7 +21,7 @@ from lab.cluster.lock import lab_lock
 from lab.errors import LabError
 from lab.progress import Progress
 from tests.lab.cluster.conftest import NETWORK, STATE, Lab, remains
-from tests.lab.cluster.workload import NAMESPACE, simulated_node, workload
+from tests.lab.cluster.workload import NAMESPACE, default_deny, simulated_node, workload
 
 pytestmark = [pytest.mark.kube, pytest.mark.timeout(600), pytest.mark.xdist_group("own-cluster")]
 Eventually = Callable[[Callable[[], bool], float], None]
@@ -50,10 +50,10 @@ def page_of_service(lab: Lab) -> str:
 
 def test_everything_is_healthy_and_counted(lab: Lab) -> None:
     found = lab.status()
-    assert len(found) == 16
+    assert len(found) == 17
     assert [one.name for one in found.values() if not one.healthy] == []
     assert all(Path(f"/proc/{one.pid}").exists() for one in found.values() if one.pid)
-    assert len({one.pid for one in found.values() if one.pid}) == 9
+    assert len({one.pid for one in found.values() if one.pid}) == 10
 
 
 def test_up_again_changes_nothing_and_is_quick(lab: Lab) -> None:
@@ -148,7 +148,28 @@ def test_the_host_keeps_its_settings_and_namespaces(lab: Lab) -> None:
     assert not Path("/var/lib/kubelet/config").exists()
 
 
-@pytest.mark.parametrize("name", ["kube-apiserver", "kubelet", "containerd", "etcd", "kwok"])
+def test_network_policies_are_enforced(web: Lab, eventually: Eventually) -> None:
+    lookup = "timeout 3 busybox nslookup host.gpu-platform.lab > /dev/null && echo found || echo none"
+    command = ("exec", "deployment/web", "-n", NAMESPACE, "--", "/bin/sh", "-c", lookup)
+
+    def serves() -> bool:
+        return page_of_service(web) == "first\n"
+
+    def finds_names() -> bool:
+        return web.kubectl(*command).split() == ["found"]
+
+    assert serves()
+    assert finds_names()
+    web.kubectl("apply", "-f", "-", stdin=default_deny("Ingress"))
+    eventually(lambda: not serves(), 30)
+    assert finds_names()
+    web.kubectl("apply", "-f", "-", stdin=default_deny("Egress"))
+    eventually(lambda: not finds_names(), 30)
+    web.kubectl("delete", "networkpolicy", "--all", "-n", NAMESPACE)
+    eventually(lambda: serves() and finds_names(), 30)
+
+
+@pytest.mark.parametrize("name", ["kube-apiserver", "kubelet", "containerd", "etcd", "kwok", "kube-router"])
 def test_a_killed_component_is_started_again(web: Lab, eventually: Eventually, name: str) -> None:
     before = web.status()[name]
     os.kill(before.pid, signal.SIGKILL)

@@ -16,6 +16,7 @@ NAMES = (
     "kubelet",
     "kube-proxy",
     "kwok",
+    "kube-router",
 )
 
 
@@ -59,6 +60,8 @@ def test_exactly_these_components_in_an_order_that_can_start() -> None:
         ("kube-proxy", {"--config=/lab/state/cluster/etc/kube-proxy.json"}),
         ("kwok", {"--manage-nodes-with-annotation-selector=kwok.x-k8s.io/node=fake",
                   "--node-lease-duration-seconds=40"}),
+        ("kube-router", {"--run-firewall=true", "--run-router=false", "--run-service-proxy=false",
+                         "--service-cluster-ip-range=10.233.0.0/16"}),
     ],
 )  # fmt: skip
 def test_what_each_component_cannot_do_without(name: str, flags: set[str]) -> None:

@@ -39,6 +39,7 @@ def test_exactly_these_files_and_no_secret_in_them() -> None:
         "controller-manager.kubeconfig",
         "kube-proxy.json",
         "kube-proxy.kubeconfig",
+        "kube-router.kubeconfig",
         "kubelet.json",
         "kubelet.kubeconfig",
         "kwok.kubeconfig",
@@ -79,7 +80,7 @@ def test_anonymous_requests_reach_health_only() -> None:
 
 def test_exactly_these_objects() -> None:
     kinds = [f"{item['kind']}/{item['metadata']['name']}" for item in objects()]
-    assert len(kinds) == len(set(kinds)) == 20
+    assert len(kinds) == len(set(kinds)) == 22
     assert {"StorageClass/standard", "StorageClass/fast", "Deployment/coredns", "Service/kube-dns"} <= set(
         kinds
     )
@@ -142,3 +143,12 @@ def test_changed_settings_start_the_pod_again() -> None:
     other = cluster_from_json(CLUSTER.to_json().replace("10.231.0.0/24", "10.230.0.0/24"))
     assert mark(CLUSTER) == mark(make_cluster())
     assert mark(other) != mark(CLUSTER)
+
+
+def test_network_policies_find_the_name_service_by_its_usual_label_and_port() -> None:
+    found = {item["kind"]: item["spec"] for item in objects() if item["metadata"]["name"] in {"coredns", "kube-dns"}
+             and item["kind"] in {"Deployment", "Service"}}  # fmt: skip
+    (container,) = found["Deployment"]["template"]["spec"]["containers"]
+    assert found["Deployment"]["template"]["metadata"]["labels"]["k8s-app"] == "kube-dns"
+    dns = [port["containerPort"] for port in container["ports"] if port["name"].startswith("dns")]
+    assert dns == [port["targetPort"] for port in found["Service"]["ports"] if port["port"] == 53] == [53, 53]

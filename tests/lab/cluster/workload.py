@@ -84,3 +84,15 @@ def simulated_node() -> str:
             "status": {"allocatable": resources, "capacity": resources},
         }
     )
+
+
+def default_deny(direction: str) -> str:
+    """A NetworkPolicy that lets nothing through in one direction: ``Ingress`` or ``Egress``."""
+    return json.dumps(
+        {
+            "apiVersion": "networking.k8s.io/v1",
+            "kind": "NetworkPolicy",
+            "metadata": {"name": f"deny-{direction.lower()}", "namespace": NAMESPACE},
+            "spec": {"podSelector": {}, "policyTypes": [direction]},
+        }
+    )
