@@ -4,7 +4,7 @@ Property values are plain Python (mappings, lists, strings, numbers, booleans, N
 engine can't know during preview is an ``Unknown``, which rules answer with "not proven".
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from fnmatch import fnmatchcase
@@ -238,6 +238,13 @@ def at(value: Value, *path: str) -> Value:
 def items(value: Value) -> Sequence[Value]:
     """Elements of a list value; nothing for absent or any other kind of value."""
     return value if isinstance(value, Sequence) and not isinstance(value, str) else ()
+
+
+def unknowns(value: Value) -> Iterator[Unknown]:
+    """What is unknown of a list: the whole of it, or single elements."""
+    for part in (value, *items(value)):
+        if isinstance(part, Unknown):
+            yield part
 
 
 def per_object(

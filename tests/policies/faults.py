@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
+from tests.policies.cluster_faults import CLUSTER
 from tests.policies.fault import Fault, altered, pod_fault
 from tests.policies.manifests import (
     COST,
@@ -55,6 +56,9 @@ IMAGES = (
     _image("registry", "example.org/team/web:1.2.3", "from example.org/team/web"),
     _image("registry", "somebody/web:1.2.3", "from docker.io/somebody/web", "-short"),
     _image("reference", "UPPER/case image", "'UPPER/case image'"),
+    _image("reference", "registry.k8s.io/../evil/web:1.2.3", "'registry.k8s.io/../evil/web:1.2.3'", "-dots"),
+    _image("reference", "registry.k8s.io/pause:3.10\n", "pause:3.10", "-newline"),
+    _image("reference", "Registry.k8s.io/pause:3.10", "'Registry.k8s.io/pause:3.10'", "-capital"),
     _image("reference", Later(), "not proven: spec.template.spec.containers[0].image", "-later"),
     Fault(
         rule="images",
@@ -229,4 +233,5 @@ FAULTS: Sequence[Fault] = (
     *SPLIT,
     *FABRIC,
     *CHARTS,
+    *CLUSTER,
 )

@@ -38,7 +38,7 @@ def test_pinned_images_come_from_allowed_registries(name: str, column: str, imag
     [
         ({"exemptions": [{**ENTRY, "reason": " "}]}, "needs a reason"),
         ({"exemptions": [{**ENTRY, "checks": []}]}, "needs a reason and the checks"),
-        ({"exemptions": [{**ENTRY, "rule": "pod"}]}, "no such rule; accepted: charts"),
+        ({"exemptions": [{**ENTRY, "rule": "pod"}]}, "no such rule; accepted: access"),
         ({"exemptions": [{**ENTRY, "subject": "*"}]}, "exempts everything"),
         ({"registries": [{"prefix": "docker.io", "reason": "x"}]}, "'/' at its end"),
         ({"registries": [{"prefix": "docker.io/", "reason": ""}]}, "needs a reason"),
