@@ -14,6 +14,7 @@ from stacks.config.fields import (
     DEFAULT_NODES_PER_RACK,
     DEFAULT_RACKS_PER_BLOCK,
 )
+from stacks.config.operation import operation_problems
 from stacks.config.problems import SettingProblem
 from stacks.config.versions import Versions
 from stacks.config.view import View
@@ -254,5 +255,6 @@ _CHECKS: tuple[Check, ...] = (
     _time_limits,
     _separate_volumes,
     _samples,
+    operation_problems,
     _lab_mirror,
 )

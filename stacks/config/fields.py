@@ -112,6 +112,11 @@ NodeGpus = Annotated[
 ]
 SizeGib = Annotated[StrictInt, Field(ge=1, le=MAX_SIZE_GIB), _whole(MAX_SIZE_GIB, "GiB")]
 Minutes = Annotated[StrictInt, Field(ge=1, le=MAX_MINUTES), _whole(MAX_MINUTES, "minutes")]
+FairShare = Annotated[
+    StrictInt,
+    Field(ge=1, le=1000),
+    Form(accepted="a whole number from 1 to 1000; a queue of weight 0 would get nothing of what is shared"),
+]
 Replicas = Annotated[StrictInt, Field(ge=1, le=8), _whole(8, "replicas")]
 ClassName = Annotated[
     StrictStr,

@@ -6,9 +6,9 @@ Nothing here reads a file, the network or the environment. Values that need each
 
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import Annotated, Literal, TypeVar
+from typing import Annotated, Literal
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from stacks.config.fields import (
     DEFAULT_LIMIT_MINUTES,
@@ -22,6 +22,7 @@ from stacks.config.fields import (
     Contact,
     ContextName,
     FabricKey,
+    FairShare,
     FilePath,
     Flag,
     Form,
@@ -38,26 +39,8 @@ from stacks.config.fields import (
     SizeGib,
     Slug,
 )
-
-
-class Section(BaseModel):
-    """Base of every section: frozen, unknown keys refused, no conversion of types."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid", strict=True, use_attribute_docstrings=True)
-
-
-ValueT = TypeVar("ValueT")
-
-
-def _read_only(value: Mapping[str, ValueT]) -> Mapping[str, ValueT]:
-    return MappingProxyType(dict(value))
-
-
-def _empty() -> Mapping[str, ValueT]:
-    return MappingProxyType({})
-
-
-ByName = Annotated[Mapping[Slug, ValueT], AfterValidator(_read_only)]
+from stacks.config.operation import DriverSettings, KubeletSettings, MigSettings, SharingSettings
+from stacks.config.section import ByName, Section, empty
 
 
 class OwnershipSettings(Section):
@@ -116,9 +99,9 @@ class ArtifactSettings(Section):
 
     registry_mirror: Registry | None = None
     """Takes the place of the registry host in every pinned image and `oci://` chart not replaced by name."""
-    images: ByName[ImageReference] = Field(default_factory=_empty)
+    images: ByName[ImageReference] = Field(default_factory=empty)
     """Image name of versions.toml to the full reference that replaces it."""
-    charts: ByName[ChartSettings] = Field(default_factory=_empty)
+    charts: ByName[ChartSettings] = Field(default_factory=empty)
     """Chart name of versions.toml to the chart that replaces it."""
 
 
@@ -147,6 +130,14 @@ class PoolSettings(Section):
     """The pool is meant for jobs that span nodes."""
     topology: TopologySettings = TopologySettings()
     """Racks and blocks, for topology-aware placement."""
+    kubelet: KubeletSettings = KubeletSettings()
+    """How the kubelet places CPUs, memory and GPUs."""
+    mig: MigSettings | None = None
+    """How each GPU is cut into instances; left out: whole GPUs."""
+    sharing: SharingSettings = SharingSettings()
+    """Several pods on one GPU."""
+    driver: DriverSettings | None = None
+    """Driver and CUDA of the nodes; left out: what the GPU Operator brings, none where simulated."""
 
 
 class PoolQuotaSettings(Section):
@@ -171,6 +162,8 @@ class QueueSettings(Section):
     """Longest limit a job may ask for, minutes."""
     cohort: Slug | None = None
     """Queues of one cohort lend each other idle quota; left out: none."""
+    fair_share: FairShare = 1
+    """Weight when queues of one cohort compete for idle quota."""
 
 
 class DatasetVolumeSettings(Section):
@@ -261,9 +254,9 @@ class DevSettings(Section):
     """The Kubernetes cluster everything goes into."""
     artifacts: ArtifactSettings = Field(default_factory=ArtifactSettings)
     """Where images and charts come from, if not from the pins."""
-    pools: ByName[PoolSettings] = Field(default_factory=_empty)
+    pools: ByName[PoolSettings] = Field(default_factory=empty)
     """GPU pools by name."""
-    queues: ByName[QueueSettings] = Field(default_factory=_empty)
+    queues: ByName[QueueSettings] = Field(default_factory=empty)
     """Queues by name."""
     storage: StorageSettings
     """Volumes, object store, database."""

@@ -59,14 +59,14 @@ ACCESS = (
         "volumes[1].projected mounts a token",
         deployment("access-volume", changed(POD_TEMPLATE, "spec.volumes.1", _TOKEN_VOLUME)),
     ),
-    _service("redis", "redis:7.4.1", "runs redis without a login", args=["--port", "6379"]),
+    _service("redis", "redis:7.4.6", "runs redis without a login", args=["--port", "6379"]),
     _service(
         "postgres",
         "postgres:15.14",
         "runs postgres with its login off",
         env=[{"name": "POSTGRES_HOST_AUTH_METHOD", "value": "trust"}],
     ),
-    _service("mlflow", "mlflow:3.6.0", "accepted: --app-name basic-auth", args=["mlflow", "server"]),
+    _service("mlflow", "mlflow:3.17.2", "accepted: --app-name basic-auth", args=["mlflow", "server"]),
 )
 
 ADMISSION = (

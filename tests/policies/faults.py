@@ -6,6 +6,7 @@ from typing import Any
 
 from tests.policies.cluster_faults import CLUSTER
 from tests.policies.fault import Fault, altered, pod_fault
+from tests.policies.gpu_faults import GPU
 from tests.policies.manifests import (
     COST,
     POD_TEMPLATE,
@@ -234,4 +235,5 @@ FAULTS: Sequence[Fault] = (
     *FABRIC,
     *CHARTS,
     *CLUSTER,
+    *GPU,
 )
