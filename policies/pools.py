@@ -36,7 +36,10 @@ def pools_of(plan: Iterable[Planned]) -> tuple[Pool, ...]:
             name = label(item, POOL) if is_node(item) else None
             if isinstance(name, str) and name:
                 found.setdefault(name, []).append(item)
-    return tuple(Pool(name=name, nodes=tuple(nodes)) for name, nodes in sorted(found.items()))
+    return tuple(
+        Pool(name=name, nodes=tuple(sorted(nodes, key=lambda node: node.name)))
+        for name, nodes in sorted(found.items())
+    )
 
 
 def objects_of(plan: Iterable[Planned], group: str, *kinds: str) -> tuple[KubeObject, ...]:

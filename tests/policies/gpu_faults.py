@@ -177,17 +177,17 @@ VERSIONS = (
         says="redis 7.2.1 has CVE-2025-49844",
         added=(deployment("versions-redis", _REDIS),),
     ),
+)
+
+
+# Not on the engine, where this chart would be fetched and this cloud's plug-in is missing.
+OPERATORS = (
     Fault(
         rule="versions",
         check="support",
         says="support of kubernetes 1.33 ended",
         added=(Resource(name="versions-eks", type="aws:eks/cluster:Cluster", props={"version": "1.33"}),),
     ),
-)
-
-
-# Not on the engine, where this chart would be fetched.
-OPERATORS = (
     Fault(
         rule="versions",
         check="floor",
