@@ -7,6 +7,7 @@ from typing import Any
 from tests.policies.cluster_faults import CLUSTER
 from tests.policies.fault import Fault, altered, pod_fault
 from tests.policies.gpu_faults import GPU
+from tests.policies.gpu_manifests import nodes
 from tests.policies.manifests import (
     COST,
     POD_TEMPLATE,
@@ -18,7 +19,6 @@ from tests.policies.manifests import (
     deployment,
     metadata,
     namespace,
-    nodes,
     quota,
     release,
     service,

@@ -4,21 +4,8 @@ from dataclasses import replace
 from typing import Any
 
 from tests.policies.fault import Fault, altered
-from tests.policies.manifests import (
-    DRIVER,
-    POD_TEMPLATE,
-    Resource,
-    changed,
-    claim,
-    cluster_queue,
-    deployment,
-    flavor,
-    gpu_job,
-    kueue,
-    local_queue,
-    metadata,
-    nodes,
-)
+from tests.policies.gpu_manifests import DRIVER, cluster_queue, flavor, gpu_job, kueue, local_queue, nodes
+from tests.policies.manifests import POD_TEMPLATE, Resource, changed, claim, deployment, metadata
 
 
 def _pool(rule: str, check: str, says: str, name: str, **labels: Any) -> Fault:
@@ -42,7 +29,7 @@ NUMA = (
 
 
 def _server(check: str, says: str, name: str, server: str) -> Fault:
-    pool = nodes(name, 1, **{"node.kubernetes.io__instance_type": server})
+    pool = nodes(name, 1, None, **{"node.kubernetes.io__instance_type": server})
     bare = tuple(altered(node, "status.capacity.memory", None) for node in pool)
     return Fault(rule="sizing", check=check, says=says, added=bare)
 
@@ -80,7 +67,7 @@ MIG = (
         check="tenants",
         says="'turns' is shared by time-slicing between team-a, team-b",
         added=(
-            *nodes("turns", 1, **{"nvidia.com__gpu.sharing_strategy": "time-slicing"}),
+            *nodes("turns", 1, None, **{"nvidia.com__gpu.sharing_strategy": "time-slicing"}),
             flavor("turns"),
             cluster_queue("team-a", "turns", "4"),
             cluster_queue("team-b", "turns", "4"),

@@ -2,17 +2,16 @@
 
 from dataclasses import dataclass
 
-from tests.policies.manifests import (
+from tests.policies.gpu_manifests import (
     DRIVER,
-    Resource,
     acceptance,
-    claim,
     cluster_queue,
     flavor,
     gpu_job,
     local_queue,
     nodes,
 )
+from tests.policies.manifests import Resource, claim
 
 
 @dataclass(frozen=True, kw_only=True)

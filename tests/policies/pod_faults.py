@@ -5,15 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 from tests.policies.fault import PASSWORD, Fault, pod_fault
-from tests.policies.manifests import (
-    POD_TEMPLATE,
-    Marked,
-    Resource,
-    changed,
-    deployment,
-    metadata,
-    release,
-)
+from tests.policies.manifests import POD_TEMPLATE, Marked, Resource, changed, deployment, metadata, release
 
 _MAIN, _INIT, _CONTEXT = "spec.containers.0", "spec.initContainers.0", "spec.securityContext"
 PODS = (

@@ -182,6 +182,12 @@ def test_every_policy_has_an_explicit_level() -> None:
     }
 
 
+def _texts(policy: ResourceValidationPolicy) -> list[str]:
+    texts: list[str] = []
+    policy.validate(arguments(deployment()), lambda text, _urn: texts.append(text))
+    return texts
+
+
 @pytest.mark.parametrize(
     ("in_development", "advice", "reported"),
     [
@@ -200,11 +206,9 @@ def test_a_finding_is_reported_at_the_level_of_the_stack_and_its_own(
     rule = replace(_rule(one), in_development=in_development, elsewhere=Level.MANDATORY, gives_advice=advice)
     said: dict[str, list[str] | None] = {"x": None, "x-advice": None}
     for policy in policies([rule], facts(), reader()):
-        texts: list[str] = []
         assert isinstance(policy, ResourceValidationPolicy)
         with contextlib.suppress(_NotApplicableError):
-            policy.validate(arguments(deployment()), lambda text, _urn, texts=texts: texts.append(text))
-            said[policy.name] = texts
+            said[policy.name] = _texts(policy)
     assert said == reported
 
 

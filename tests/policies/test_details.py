@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from tests.policies.gpu_manifests import nodes
 from tests.policies.manifests import (
     CONTAINER,
     POD_SPEC,
@@ -13,7 +14,6 @@ from tests.policies.manifests import (
     claim,
     deployment,
     metadata,
-    nodes,
 )
 from tests.policies.plans import BY_ID, judge
 

@@ -4,8 +4,8 @@ import pytest
 
 from tests.policies.fault import PASSWORD, Fault
 from tests.policies.faults import FAULTS
+from tests.policies.good_plan import baseline
 from tests.policies.gpu_faults import OPERATORS
-from tests.policies.manifests import baseline
 from tests.policies.plans import BY_ID, judge
 
 

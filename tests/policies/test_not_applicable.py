@@ -2,7 +2,8 @@
 
 import pytest
 
-from tests.policies.manifests import Resource, metadata, nodes, release, service
+from tests.policies.gpu_manifests import nodes
+from tests.policies.manifests import Resource, metadata, release, service
 from tests.policies.plans import BY_ID, judge
 
 _PROVIDER = Resource(name="cluster", type="pulumi:providers:kubernetes", props={})
@@ -47,7 +48,7 @@ OUTSIDE = [_PROVIDER, _RANDOM, _COMPONENT, _GROUP]
         ("admission", [_CONFIG, service()]),
         ("access", [_CONFIG, service()]),
         ("host-storage", [_CONFIG, service()]),
-        ("numa", [_CPU_NODE, *nodes("one", 1, **{"nvidia.com__gpu.count": "1"})]),
+        ("numa", [_CPU_NODE, *nodes("one", 1, None, **{"nvidia.com__gpu.count": "1"})]),
         ("sizing", [_CPU_NODE, _CONFIG]),
         ("mig", [_CPU_NODE, *nodes("whole", 1)]),
         ("acceptance", [_CPU_NODE, *nodes("alone", 1, gpu_platform__multi_node="true")]),

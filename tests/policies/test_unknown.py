@@ -4,13 +4,14 @@ from dataclasses import replace
 
 import pytest
 
+from tests.policies.good_plan import baseline
+from tests.policies.gpu_manifests import nodes
 from tests.policies.gpu_unknowns import GPU_CASES, Case
 from tests.policies.manifests import (
     CONTAINER,
     POD_TEMPLATE,
     Later,
     api_service,
-    baseline,
     binding,
     changed,
     claim,
@@ -18,7 +19,6 @@ from tests.policies.manifests import (
     deployment,
     namespace,
     network_policy,
-    nodes,
     quota,
     release,
     role,
