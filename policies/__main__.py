@@ -1,6 +1,7 @@
 """Starts the one policy pack; the engine runs this folder with the project's interpreter."""
 
 import sys
+from datetime import UTC, datetime
 from pathlib import Path
 
 # The engine starts the folder as a program, which puts the folder itself on the path, not its parent.
@@ -17,7 +18,7 @@ from policies.rules import RULES
 def main() -> None:
     """Serve the pack until the engine ends it."""
     try:
-        facts = load(frozenset(rule.id for rule in RULES))
+        facts = load(frozenset(rule.id for rule in RULES), datetime.now(UTC).date())
     except FactsError as error:
         sys.exit(f"policy pack gpu-platform: {error}\n  fix {ALLOW_FILE} or regenerate {CATALOG_FILE}")
     PolicyPack(

@@ -20,11 +20,13 @@ from pulumi_policy.secret import Secret
 
 from policies.charts import ChartError, ChartRenderer, chart_request
 from policies.facts import configured
-from policies.model import Facts, Finding, Planned, Rule, Unknown, Value, Verdict, items
+from policies.model import Facts, Finding, Level, Planned, Rule, Unknown, Value, Verdict, items
 from policies.objects import RELEASE, chart_objects, planned_objects
 
 Report = Callable[[str, str | None], None]
 _PROVIDERS = "pulumi:providers:"
+# Ending of the policy that reports what a rule only advises.
+ADVICE = "-advice"
 # Shorter ones would tear ordinary words apart.
 SHORTEST_MASKED = 4
 _SCHEMA = {
@@ -149,20 +151,32 @@ class PlanReader:
 
 
 def policies(rules: Sequence[Rule], facts: Facts, reader: PlanReader) -> list[Policy]:
-    """The SDK's policies for the rules, each at its explicit level."""
-    return [_policy(rule, facts, reader) for rule in rules]
+    """The SDK's policies for the rules, each at its explicit level.
+
+    The SDK gives a policy one level for every stack, and tells no policy its stack before it runs. So a rule
+    that stops runs here and advises there is two policies, ``<id>`` and ``<id>-advice``; each
+    reports the findings of its own level.
+    """
+    return [_policy(rule, level, facts, reader) for rule in rules for level in _levels(rule)]
 
 
-def _policy(rule: Rule, facts: Facts, reader: PlanReader) -> Policy:
+def _levels(rule: Rule) -> list[Level]:
+    used = {rule.in_development, rule.elsewhere}
+    wanted = used | {Level.ADVISORY} if rule.gives_advice and Level.MANDATORY in used else used
+    return [level for level in (Level.MANDATORY, Level.ADVISORY) if level in wanted]
+
+
+def _policy(rule: Rule, level: Level, facts: Facts, reader: PlanReader) -> Policy:
     schema = PolicyConfigSchema(properties=_SCHEMA)
     description = f"{rule.title}. Fix: {rule.fix}"
     severity = SdkSeverity(rule.severity.value)
+    name = rule.id if level is Level.MANDATORY else f"{rule.id}{ADVICE}"
     if rule.check_stack is not None:
         return StackValidationPolicy(
-            name=rule.id,
+            name=name,
             description=description,
-            validate=_stack_validation(rule, facts, reader),
-            enforcement_level=EnforcementLevel.MANDATORY,
+            validate=_stack_validation(rule, level, facts, reader),
+            enforcement_level=EnforcementLevel(level.value),
             config_schema=schema,
             severity=severity,
             remediation_steps=rule.fix,
@@ -171,11 +185,11 @@ def _policy(rule: Rule, facts: Facts, reader: PlanReader) -> Policy:
     # Level "remediate" makes the engine show secret marks; nothing is changed, and violations are mandatory.
     marks = rule.reads_secret_marks
     return ResourceValidationPolicy(
-        name=rule.id,
+        name=name,
         description=description,
-        validate=_resource_validation(rule, facts, reader),
+        validate=_resource_validation(rule, level, facts, reader),
         remediate=reader.record_secrets if marks else None,
-        enforcement_level=EnforcementLevel.REMEDIATE if marks else EnforcementLevel.MANDATORY,
+        enforcement_level=EnforcementLevel.REMEDIATE if marks else EnforcementLevel(level.value),
         config_schema=schema,
         severity=severity,
         remediation_steps=rule.fix,
@@ -184,34 +198,50 @@ def _policy(rule: Rule, facts: Facts, reader: PlanReader) -> Policy:
 
 
 def _resource_validation(
-    rule: Rule, facts: Facts, reader: PlanReader
+    rule: Rule, level: Level, facts: Facts, reader: PlanReader
 ) -> Callable[[ResourceValidationArgs, Report], None]:
     def validate(args: ResourceValidationArgs, report: Report) -> None:
         if args.resource_type.startswith(_PROVIDERS) or rule.check_resource is None:
             args.not_applicable("providers are not platform resources")
             return
         check, own = rule.check_resource, configured(facts, args.get_config())
-        verdict = _verdict(rule, lambda: check(reader.resource(args), own))
+        development = own.is_development(args.urn)
+        if _speaks(rule, level, development=development):
+            verdict = _verdict(rule, lambda: check(reader.resource(args), own))
+        else:
+            verdict = None
         if verdict is None:
             args.not_applicable(f"{rule.id} does not judge {args.resource_type}")
-        _report(rule, own, verdict, lambda text, urn: report(reader.masked(text), urn))
+        found = _of_level(rule, level, own, verdict, development=development)
+        _report(found, lambda text, urn: report(reader.masked(text), urn))
 
     return validate
 
 
 def _stack_validation(
-    rule: Rule, facts: Facts, reader: PlanReader
+    rule: Rule, level: Level, facts: Facts, reader: PlanReader
 ) -> Callable[[StackValidationArgs, Report], None]:
     def validate(args: StackValidationArgs, report: Report) -> None:
         if rule.check_stack is None:
             return
         check, own = rule.check_stack, configured(facts, args.get_config())
-        verdict = _verdict(rule, lambda: check(reader.stack(args), own))
+        development = any(own.is_development(item.urn) for item in args.resources)
+        if _speaks(rule, level, development=development):
+            verdict = _verdict(rule, lambda: check(reader.stack(args), own))
+        else:
+            verdict = None
         if verdict is None:
             args.not_applicable(f"nothing in the plan that {rule.id} judges")
-        _report(rule, own, verdict, lambda text, urn: report(reader.masked(text), urn))
+        found = _of_level(rule, level, own, verdict, development=development)
+        _report(found, lambda text, urn: report(reader.masked(text), urn))
 
     return validate
+
+
+def _speaks(rule: Rule, level: Level, *, development: bool) -> bool:
+    """Whether the rule may have findings of this level in such a stack."""
+    own = rule.in_development if development else rule.elsewhere
+    return own is level or (rule.gives_advice and level is Level.ADVISORY and own is Level.MANDATORY)
 
 
 def _verdict(rule: Rule, judge: Callable[[], Verdict]) -> Verdict:
@@ -228,10 +258,20 @@ def _verdict(rule: Rule, judge: Callable[[], Verdict]) -> Verdict:
         return (Finding(check="crash", subject="policy pack", message=message, proven=False),)
 
 
-def _report(rule: Rule, facts: Facts, verdict: Verdict, report: Report) -> None:
-    for finding in dict.fromkeys(verdict or ()):
-        if not facts.is_exempt(rule.id, finding):
-            report(str(finding), finding.urn or None)
+def _of_level(
+    rule: Rule, level: Level, facts: Facts, verdict: Verdict, *, development: bool
+) -> list[Finding]:
+    """The findings of one level that no exemption covers, each once."""
+    return [
+        finding
+        for finding in dict.fromkeys(verdict or ())
+        if rule.level(finding, development=development) is level and not facts.is_exempt(rule.id, finding)
+    ]
+
+
+def _report(findings: Sequence[Finding], report: Report) -> None:
+    for finding in findings:
+        report(str(finding), finding.urn or None)
 
 
 def _words(value: Value) -> Iterator[str]:

@@ -21,6 +21,7 @@ HELM_VARIABLE = "GPU_PLATFORM_HELM"
 TIMEOUT_VARIABLE = "GPU_PLATFORM_HELM_TIMEOUT_SECONDS"
 DEFAULT_TIMEOUT_SECONDS = 60
 _KIND_LINE = re.compile(r"^kind:\s*(\S+)\s*$", re.MULTILINE)
+_NOT_IN_YAML = re.compile("[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]")
 _DOCUMENT = re.compile(r"^---.*$", re.MULTILINE)
 _SHOWN_CHARACTERS = 600
 
@@ -39,7 +40,7 @@ class ChartRequest:
         chart: Path, ``oci://`` reference, or name in ``repository``.
         version: Chart version, empty for a path.
         repository: Address of a classic chart repository, may be empty.
-        values: Merged values as JSON with sorted keys.
+        values: Merged values as JSON with sorted keys, readable as YAML.
     """
 
     release: str
@@ -94,7 +95,7 @@ def chart_request(props: Mapping[str, Any], logical_name: str) -> ChartRequest:
     if props.get("version") == "":
         # The provider's check fills in the version unless an input is unknown, and drops unknown values.
         raise ChartError("an input of the release is not known during preview; accepted: known inputs")
-    return ChartRequest(values=json.dumps(values, sort_keys=True), **texts)
+    return ChartRequest(values=_as_yaml(values), **texts)
 
 
 class ChartRenderer:
@@ -136,8 +137,18 @@ def helm_template(request: ChartRequest) -> tuple[Mapping[str, Any], ...]:
     command += ["--repo", request.repository] if request.repository else []
     try:
         done = subprocess.run(
-            command, input=request.values, capture_output=True, text=True, timeout=seconds, check=False
+            command,
+            input=request.values,
+            capture_output=True,
+            # helm reads and writes UTF-8 in every locale
+            encoding="utf-8",
+            timeout=seconds,
+            check=False,
         )
+    except UnicodeError:
+        raise ChartError(
+            f"values or content of {request.chart} are not Unicode text; accepted: UTF-8"
+        ) from None
     except subprocess.TimeoutExpired:
         raise ChartError(f"helm template of {request.chart} gave no answer in {seconds:g} s") from None
     except OSError as error:
@@ -170,6 +181,12 @@ def manifests(text: str) -> tuple[Mapping[str, Any], ...]:
             nested = parsed.get("items") if parsed.get("kind") == "List" else None
             found.extend(item for item in (nested or [parsed]) if isinstance(item, Mapping))
     return tuple(found)
+
+
+def _as_yaml(values: Mapping[str, Any]) -> str:
+    """JSON that is YAML too: YAML has no pairs of surrogates, and no raw control characters."""
+    text = json.dumps(values, sort_keys=True, ensure_ascii=False)
+    return _NOT_IN_YAML.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
 
 
 def _merged(base: Mapping[str, Any], over: Mapping[str, Any]) -> dict[str, Any]:

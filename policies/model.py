@@ -4,11 +4,14 @@ Property values are plain Python (mappings, lists, strings, numbers, booleans, N
 engine can't know during preview is an ``Unknown``, which rules answer with "not proven".
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import date
 from enum import StrEnum
 from fnmatch import fnmatchcase
 from typing import Any, TypeAlias
+
+from policies.known import Catalog, Exemption, Registry
 
 # A JSON value, or ``Unknown`` at any depth.
 Value: TypeAlias = Any
@@ -34,6 +37,17 @@ class Severity(StrEnum):
     CRITICAL = "critical"
 
 
+class Level(StrEnum):
+    """What a violation does to the run."""
+
+    MANDATORY = "mandatory"
+    """It stops the run."""
+    ADVISORY = "advisory"
+    """It is told, and the run goes on."""
+    OFF = "off"
+    """The rule does not speak."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Finding:
     """One violation, or one thing that could not be proven.
@@ -44,6 +58,7 @@ class Finding:
         message: What is wrong and what is accepted.
         urn: The planned resource.
         proven: False when an unknown value decides; that fails too.
+        advice: It never stops a run, whatever the rule's level.
     """
 
     check: str
@@ -51,6 +66,7 @@ class Finding:
     message: str
     urn: str = ""
     proven: bool = True
+    advice: bool = False
 
     def __str__(self) -> str:
         doubt = "" if self.proven else "not proven: "
@@ -132,38 +148,6 @@ class Planned:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Exemption:
-    """A named exception with its reason.
-
-    Args:
-        rule: Rule it loosens.
-        subject: Pattern over ``Finding.subject``.
-        checks: The parts of the rule it loosens.
-        reason: Why that is acceptable.
-    """
-
-    rule: str
-    subject: str
-    checks: tuple[str, ...]
-    reason: str
-
-
-@dataclass(frozen=True, kw_only=True)
-class Registry:
-    """A place images may come from.
-
-    Args:
-        prefix: Registry with path, ending in ``/``.
-        reason: Why it is trusted.
-        development_only: Accepted in development stacks only.
-    """
-
-    prefix: str
-    reason: str
-    development_only: bool = False
-
-
-@dataclass(frozen=True, kw_only=True)
 class Facts:
     """What rules know beside the plan.
 
@@ -171,12 +155,16 @@ class Facts:
         registries: Where images may come from.
         exemptions: Named exceptions.
         fabric_kinds: Catalogue key of a fabric → its kind.
+        catalog: What ``policies/catalog.json`` says beside the fabrics.
+        today: The day that decides what has expired.
         development_stacks: Patterns of stack names that hold nothing worth keeping.
     """
 
     registries: tuple[Registry, ...] = ()
     exemptions: tuple[Exemption, ...] = ()
     fabric_kinds: Mapping[str, str] = field(default_factory=dict)
+    catalog: Catalog = field(default_factory=Catalog)
+    today: date = date.min
     development_stacks: tuple[str, ...] = ("dev",)
 
     def is_development(self, urn: str) -> bool:
@@ -185,9 +173,10 @@ class Facts:
         return any(fnmatchcase(stack, pattern) for pattern in self.development_stacks)
 
     def is_exempt(self, rule: str, finding: Finding) -> bool:
-        """Whether a named exemption covers the finding."""
+        """Whether a named exemption that has not expired covers the finding."""
         return any(
             exemption.rule == rule
+            and exemption.expires >= self.today
             and finding.check in exemption.checks
             and fnmatchcase(finding.subject, exemption.subject)
             for exemption in self.exemptions
@@ -207,6 +196,9 @@ class Rule:
         check_resource: Judges one planned resource.
         check_stack: Judges all planned resources together.
         reads_secret_marks: It needs to know which values Pulumi holds as secrets.
+        in_development: Level in development stacks.
+        elsewhere: Level in all others.
+        gives_advice: Some of its findings are advice only.
     """
 
     id: str
@@ -217,6 +209,14 @@ class Rule:
     check_resource: Callable[[Planned, Facts], Verdict] | None = None
     check_stack: Callable[[Sequence[Planned], Facts], Verdict] | None = None
     reads_secret_marks: bool = False
+    in_development: Level = Level.MANDATORY
+    elsewhere: Level = Level.MANDATORY
+    gives_advice: bool = False
+
+    def level(self, finding: Finding, *, development: bool) -> Level:
+        """What a finding does to a run."""
+        own = self.in_development if development else self.elsewhere
+        return Level.ADVISORY if finding.advice and own is Level.MANDATORY else own
 
 
 def stack_of(urn: str) -> str:
@@ -238,6 +238,13 @@ def at(value: Value, *path: str) -> Value:
 def items(value: Value) -> Sequence[Value]:
     """Elements of a list value; nothing for absent or any other kind of value."""
     return value if isinstance(value, Sequence) and not isinstance(value, str) else ()
+
+
+def unknowns(value: Value) -> Iterator[Unknown]:
+    """What is unknown of a list: the whole of it, or single elements."""
+    for part in (value, *items(value)):
+        if isinstance(part, Unknown):
+            yield part
 
 
 def per_object(

@@ -24,6 +24,20 @@ _POD_PATHS: Mapping[str, tuple[str, ...]] = {
     "CronJob": ("spec", "jobTemplate", *TEMPLATE),
 }
 _POD_GROUPS = frozenset({"", "apps", "batch", "extensions"})
+# Fields of custom resources that hold a pod; unknown as a whole, any pod may come of them.
+_POD_FIELDS = frozenset(
+    {
+        "spec",
+        "template",
+        "templates",
+        "podTemplate",
+        "podTemplateSpec",
+        "podSpec",
+        "replicatedJobs",
+        "predictor",
+    }
+)
+_NO_CONTENT = frozenset({"apiVersion", "kind", "metadata", "status"})
 CONTAINER_LISTS = ("initContainers", "containers", "ephemeralContainers")
 
 
@@ -53,20 +67,27 @@ class Pod:
         path: Property path of the pod, empty when the object is the pod.
         metadata: Its metadata, may be None or ``Unknown``.
         spec: Its spec, may be None or ``Unknown``.
+        bare: A custom resource holds the spec itself at ``path``, without a template around it.
     """
 
     owner: KubeObject
     path: str
     metadata: Value
     spec: Value
+    bare: bool = False
+
+    @property
+    def spec_path(self) -> str:
+        """Property path of the pod's spec."""
+        return self.path.rstrip(".") if self.bare else f"{self.path}spec"
 
     def containers(self) -> Iterator[Container]:
         """Every container, init and ephemeral ones too."""
         for key in CONTAINER_LISTS:
             for index, body in enumerate(items(at(self.spec, key))):
-                path = f"{self.path}spec.{key}[{index}]"
+                path = f"{self.spec_path}.{key}[{index}]"
                 name = at(body, "name")
-                where = f"{self.path}spec.{key}[{name if isinstance(name, str) else index}]"
+                where = f"{self.spec_path}.{key}[{name if isinstance(name, str) else index}]"
                 yield Container(where=where, path=path, body=body, ephemeral=key == "ephemeralContainers")
 
     def undecided(self, check: str) -> Iterator[Finding]:
@@ -75,7 +96,7 @@ class Pod:
         if isinstance(self.spec, Unknown):
             yield self.owner.unproven(check, self.spec, accepted)
         elif not isinstance(self.spec, Mapping):
-            yield self.owner.fail(check, f"{self.path}spec is missing; accepted: {accepted}")
+            yield self.owner.fail(check, f"{self.spec_path} is missing; accepted: {accepted}")
         for key in CONTAINER_LISTS:
             value = at(self.spec, key)
             if isinstance(value, Unknown) and value is not self.spec:
@@ -146,7 +167,8 @@ def pods(owner: KubeObject) -> tuple[Pod, ...]:
         return (_pod(owner, ".".join((*path, "")) if path else "", at(owner.body, *path)),)
     if owner.group in _POD_GROUPS or owner.kind == "CustomResourceDefinition":
         return ()
-    return tuple(_embedded(owner, at(owner.body, "spec"), "spec"))
+    parts = {key: below for key, below in owner.body.items() if key not in _NO_CONTENT}
+    return tuple(pod for key, below in parts.items() for pod in _embedded(owner, below, key))
 
 
 def _pod(owner: KubeObject, path: str, template: Value) -> Pod:
@@ -154,17 +176,30 @@ def _pod(owner: KubeObject, path: str, template: Value) -> Pod:
 
 
 def _embedded(owner: KubeObject, value: Value, path: str) -> Iterator[Pod]:
-    """Pod templates anywhere below a custom resource's spec: mappings whose spec lists containers."""
+    """Pods anywhere below a custom resource's spec: templates, bare pod specs, and what may hide one."""
     if isinstance(value, Mapping):
-        containers = at(value, "spec", "containers")
-        if isinstance(containers, Unknown) or items(containers):
+        if _lists_containers(at(value, "spec")):
             yield _pod(owner, f"{path}.", value)
-            return
-        for key, below in value.items():
-            yield from _embedded(owner, below, f"{path}.{key}")
+        elif _lists_containers(value):
+            yield Pod(owner=owner, path=f"{path}.", metadata=None, spec=value, bare=True)
+        else:
+            for key, below in value.items():
+                yield from _embedded(owner, below, f"{path}.{key}")
+    elif isinstance(value, Unknown):
+        if path.rpartition(".")[2].partition("[")[0] in _POD_FIELDS:
+            yield Pod(owner=owner, path=f"{path}.", metadata=None, spec=value, bare=True)
     else:
         for index, below in enumerate(items(value)):
             yield from _embedded(owner, below, f"{path}[{index}]")
+
+
+def _lists_containers(value: Value) -> bool:
+    """Whether a mapping has the shape of a pod's spec."""
+    lists = [at(value, key) for key in CONTAINER_LISTS] if isinstance(value, Mapping) else []
+    return any(
+        isinstance(found, Unknown) or any(isinstance(item, Mapping | Unknown) for item in items(found))
+        for found in lists
+    )
 
 
 def _item(head: KubeObject, body: Value, index: int) -> KubeObject:

@@ -12,6 +12,7 @@ from stacks.access import cluster_access
 from stacks.config import Settings
 from stacks.config.fields import DEFAULT_CLASSES
 from stacks.namespaces import JOBS, WORKBENCH, Namespaces, make_namespaces
+from stacks.operation import operation_of
 from stacks.outputs import StackOutputs
 from stacks.providers import kubernetes_provider
 from stacks.site import Site
@@ -74,6 +75,7 @@ def _pools(site: Site) -> Mapping[str, GpuPool]:
                 nodes_per_rack=pool.topology.nodes_per_rack,
                 racks_per_block=pool.topology.racks_per_block,
                 multi_node_training=pool.multi_node_training,
+                operation=operation_of(pool),
             ),
             opts=site.after(),
         ).pool

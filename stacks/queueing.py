@@ -66,6 +66,7 @@ def deploy(
                     for pool, quota in queue.pools.items()
                 ),
                 cohort=queue.cohort,
+                fair_share=queue.fair_share,
                 default_time_limit_seconds=queue.default_time_limit_minutes * _SECONDS_PER_MINUTE,
                 max_time_limit_seconds=queue.max_time_limit_minutes * _SECONDS_PER_MINUTE,
                 gate=operator.gate,

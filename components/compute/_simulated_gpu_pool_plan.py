@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from components.catalog import Fabric, Server
+from components.compute.operation import Operation
 from components.contracts import Taint
 from components.core import dns_label
 from components.kube import count, gibibytes, gigabytes
@@ -13,6 +14,9 @@ POOL_LABEL = "gpu-platform/pool"
 FABRIC_LABEL = "gpu-platform/fabric"
 MULTI_NODE_LABEL = "gpu-platform/multi-node"
 NUMA_LABEL = "gpu-platform/numa-nodes"
+TOPOLOGY_POLICY_LABEL = "gpu-platform/topology-policy"
+CPU_POLICY_LABEL = "gpu-platform/cpu-policy"
+MIG_LAYOUT_ANNOTATION = "gpu-platform/mig-layout"
 SIMULATED_LABEL = "gpu-platform/simulated"
 BLOCK_LABEL = "gpu-platform/topology-block"
 RACK_LABEL = "gpu-platform/topology-rack"
@@ -65,11 +69,17 @@ def plan_nodes(pool: str, *, nodes: int, nodes_per_rack: int, racks_per_block: i
 
 
 def node_labels(
-    pool: str, place: NodePlace, server: Server, fabric: Fabric, *, multi_node_training: bool
+    pool: str,
+    place: NodePlace,
+    server: Server,
+    fabric: Fabric,
+    *,
+    multi_node_training: bool,
+    operation: Operation,
 ) -> dict[str, str]:
     """Labels as the kubelet, GPU Feature Discovery and the site would write them.
 
-    Left out: what only a driver could say (``nvidia.com/cuda.*``), for there is none.
+    What only a driver could say (``nvidia.com/cuda.*``) is there where the operation names one.
     Names: https://github.com/NVIDIA/k8s-device-plugin, docs/gpu-feature-discovery (read 2026-11).
     """
     gpu = server.gpu_row
@@ -89,21 +99,36 @@ def node_labels(
         "nvidia.com/gpu.product": gpu.product,
         "nvidia.com/gpu.family": gpu.family,
         "nvidia.com/gpu.count": str(server.gpus),
-        "nvidia.com/gpu.replicas": "1",
-        "nvidia.com/gpu.sharing-strategy": "none",
+        "nvidia.com/gpu.replicas": str(operation.sharing_replicas),
+        "nvidia.com/gpu.sharing-strategy": operation.sharing_strategy,
         "nvidia.com/gpu.memory": str(gpu.memory_mib),
         "nvidia.com/gpu.machine": server.key,
         "nvidia.com/gpu.mode": "compute",
         "nvidia.com/gpu.compute.major": str(gpu.compute_major),
         "nvidia.com/gpu.compute.minor": str(gpu.compute_minor),
         "nvidia.com/mig.capable": "true",
-        "nvidia.com/mig.strategy": "single",
+        "nvidia.com/mig.strategy": operation.mig_strategy,
+        **operation_labels(operation),
     }
 
 
-def node_annotations() -> dict[str, str]:
-    """What makes KWOK keep the node alive, and the controller manager leave its pods to their watches."""
-    return {"kwok.x-k8s.io/node": "fake", "node.alpha.kubernetes.io/ttl": "0"}
+def operation_labels(operation: Operation) -> dict[str, str]:
+    """What the kubelet's configuration and the driver add to the labels."""
+    labels = {TOPOLOGY_POLICY_LABEL: operation.topology_policy, CPU_POLICY_LABEL: operation.cpu_policy}
+    if operation.driver_version and operation.cuda_version:
+        labels["nvidia.com/cuda.driver-version.full"] = operation.driver_version
+        labels["nvidia.com/cuda.runtime-version.full"] = operation.cuda_version
+    return labels
+
+
+def node_annotations(operation: Operation) -> dict[str, str]:
+    """What makes KWOK keep the node alive, the controller manager leave its pods, and the MIG layout."""
+    layout = ",".join(f"{profile}={number}" for profile, number in operation.mig_layout.items())
+    return {
+        "kwok.x-k8s.io/node": "fake",
+        "node.alpha.kubernetes.io/ttl": "0",
+        **({MIG_LAYOUT_ANNOTATION: layout} if layout else {}),
+    }
 
 
 def node_spec() -> dict[str, Any]:

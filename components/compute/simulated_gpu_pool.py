@@ -1,12 +1,13 @@
 """GPU nodes without hardware, for placement that is real and work that is not."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 import pulumi
 
 from components.catalog import Fabric, Server, nccl_environment
 from components.compute import _simulated_gpu_pool_plan as plan
+from components.compute.operation import Operation
 from components.contracts import GpuPool
 from components.core import Component, Ownership, check_dns_label, check_positive, raise_problems
 from components.kube import CustomObject, ownership_metadata
@@ -26,6 +27,7 @@ class SimulatedGpuPoolArgs:
         racks_per_block: Racks of a full block.
         multi_node_training: The pool is meant for jobs over several nodes.
         place: Where the pool runs, as ``GpuPool.place``.
+        operation: Kubelet, MIG, sharing and driver, told by labels; capacity stays that of whole GPUs.
     """
 
     pool: str
@@ -37,6 +39,7 @@ class SimulatedGpuPoolArgs:
     racks_per_block: int
     multi_node_training: bool = False
     place: str = "lab"
+    operation: Operation = field(default_factory=Operation)
 
     def __post_init__(self) -> None:
         raise_problems(
@@ -95,9 +98,14 @@ def _node(args: SimulatedGpuPoolArgs, place: plan.NodePlace) -> dict[str, Any]:
             args.ownership,
             name=place.name,
             labels=plan.node_labels(
-                args.pool, place, args.server, args.fabric, multi_node_training=args.multi_node_training
+                args.pool,
+                place,
+                args.server,
+                args.fabric,
+                multi_node_training=args.multi_node_training,
+                operation=args.operation,
             ),
-            annotations=plan.node_annotations(),
+            annotations=plan.node_annotations(args.operation),
         ),
         "spec": plan.node_spec(),
         "status": plan.node_status(args.server),

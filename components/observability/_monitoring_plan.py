@@ -51,6 +51,7 @@ def prometheus(wants: PrometheusPlan, guard: GuardedService) -> dict[str, Any]:
     everything: dict[str, Any] = {}
     interval = f"{wants.scrape_interval_seconds}s"
     common = _common(wants.ownership, guard, image=wants.image, account=ACCOUNT)
+    resources = _resources("100m", "1", "256Mi", "1Gi")
     alertmanagers = {
         "namespace": wants.namespace,
         "name": ALERTMANAGER,
@@ -64,7 +65,7 @@ def prometheus(wants: PrometheusPlan, guard: GuardedService) -> dict[str, Any]:
         "metadata": ownership_metadata(wants.ownership, name=PROMETHEUS, namespace=wants.namespace),
         "spec": {
             **common,
-            "containers": [_probes(guard), *common["containers"]],
+            "containers": [_merged(guard, wants.image, resources), *common["containers"]],
             "automountServiceAccountToken": True,
             "retention": f"{wants.retention_days}d",
             "retentionSize": f"{int(wants.size_gib * _MIB_PER_GIB * _FULL)}MiB",
@@ -78,7 +79,7 @@ def prometheus(wants: PrometheusPlan, guard: GuardedService) -> dict[str, Any]:
             "scrapeConfigSelector": everything,
             "ruleSelector": everything,
             "alerting": {"alertmanagers": [alertmanagers]},
-            "resources": _resources("100m", "1", "256Mi", "1Gi"),
+            "resources": resources,
         },
     }
 
@@ -137,16 +138,29 @@ def _common(ownership: Ownership, guard: GuardedService, *, image: str, account:
     }
 
 
-def _probes(guard: GuardedService) -> dict[str, Any]:
-    """The operator's probes with the address in place of ``localhost``, merged into its container.
+def _merged(guard: GuardedService, image: str, resources: dict[str, Any]) -> dict[str, Any]:
+    """What the operator's container becomes: probes of our own, and in the plan all that policies judge.
 
-    BusyBox' wget takes the first address of a name only, which is ::1, where nothing listens.
+    BusyBox' wget takes the first address of a name only, which is ::1, where nothing listens; so the probes
+    name the address in place of ``localhost``.
     """
     ready, healthy = (
         {"exec": {"command": ["wget", "-q", "-O", "/dev/null", f"http://127.0.0.1:{guard.local_port}{path}"]}}
         for path in ("/-/ready", "/-/healthy")
     )
-    return {"name": PROMETHEUS, "startupProbe": ready, "readinessProbe": ready, "livenessProbe": healthy}
+    return {
+        "name": PROMETHEUS,
+        "image": image,
+        "resources": resources,
+        "securityContext": {
+            "allowPrivilegeEscalation": False,
+            "readOnlyRootFilesystem": True,
+            "capabilities": {"drop": ["ALL"]},
+        },
+        "startupProbe": ready,
+        "readinessProbe": ready,
+        "livenessProbe": healthy,
+    }
 
 
 def _storage(ownership: Ownership, size_gib: int, storage_class: str | None) -> dict[str, Any]:

@@ -10,6 +10,7 @@ from pulumi_kubernetes.rbac.v1 import ClusterRole, ClusterRoleBinding
 from components.contracts import SecretRef, ServiceEndpoint
 from components.core import Component, Ownership, Problem, check_dns_label, check_positive, raise_problems
 from components.kube import (
+    NAME_LABEL,
     CustomObject,
     Flow,
     NetworkAllow,
@@ -19,6 +20,7 @@ from components.kube import (
 )
 from components.kube.network import ANYWHERE, Direction
 from components.observability import _monitoring_plan as plan
+from components.observability import operator, simulated_gpu_telemetry
 from components.observability.login import (
     PORT,
     GuardedService,
@@ -33,6 +35,7 @@ from components.observability.scrape import ACCOUNT
 HEALTH = "/-/healthy"
 READY = "/-/ready"
 _API_SERVER_PORTS = (443, 6443)
+_ASK_THE_API_SERVER = (operator.APP, plan.PROMETHEUS, simulated_gpu_telemetry.APP)
 _KUBELET_PORT = 10250
 # Receivers answer on 443 outside; others name their port in ``receiver_ports``.
 _RECEIVER_PORTS = (443,)
@@ -101,7 +104,16 @@ def _release_problems(path: str, image: str) -> list[Problem]:
 def flows() -> tuple[Flow, ...]:
     """What the namespace of the monitoring must allow beside its own traffic."""
     return (
-        Flow(name="to-api-server", direction=Direction.EGRESS, peers=(ANYWHERE,), ports=_API_SERVER_PORTS),
+        *(
+            Flow(
+                name=f"{app}-to-api-server",
+                direction=Direction.EGRESS,
+                peers=(ANYWHERE,),
+                ports=_API_SERVER_PORTS,
+                pods={NAME_LABEL: app},
+            )
+            for app in _ASK_THE_API_SERVER
+        ),
         Flow(
             name="to-kubelets",
             direction=Direction.EGRESS,

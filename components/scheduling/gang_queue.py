@@ -45,6 +45,7 @@ class GangQueueArgs:
         namespace: Existing namespace whose jobs may use it.
         shares: Quota per pool, tried in this order; CPUs and memory follow in the pool's own ratio.
         cohort: Queues of one cohort lend each other what they do not use; None lends nothing.
+        fair_share: Weight when queues of one cohort compete for what is lent.
         default_time_limit_seconds: Limit our job templates set.
         max_time_limit_seconds: Longest limit a job may ask for.
         gate: Hooks that hold back the first custom resources until Kueue answers.
@@ -57,6 +58,7 @@ class GangQueueArgs:
     default_time_limit_seconds: int
     max_time_limit_seconds: int
     cohort: str | None = None
+    fair_share: int = 1
     gate: pulumi.ResourceHookBinding | None = None
 
     def __post_init__(self) -> None:
@@ -64,6 +66,7 @@ class GangQueueArgs:
             *check_dns_label("queue", self.queue),
             *check_not_empty("shares", self.shares, "a share of one pool or more"),
             *check_positive("default_time_limit_seconds", self.default_time_limit_seconds),
+            *check_positive("fair_share", self.fair_share),
         ]
         if self.cohort is not None:
             problems += check_dns_label("cohort", self.cohort)
@@ -159,7 +162,7 @@ def cluster_queue_spec(args: GangQueueArgs) -> dict[str, Any]:
             "reclaimWithinCohort": "Never" if args.cohort is None else "Any",
             "borrowWithinCohort": {"policy": "Never"},
         },
-        "fairSharing": {"weight": count(1)},
+        "fairSharing": {"weight": count(args.fair_share)},
         "stopPolicy": "None",
         "resourceGroups": [
             {

@@ -32,6 +32,8 @@ DEFAULT_PODS_READY_TIMEOUT_SECONDS = 600
 _REQUEUES_BEFORE_GIVING_UP = 3
 _WEBHOOK_PORT, _METRICS_PORT, _VISIBILITY_PORT = 9443, 8443, 8082
 _API_SERVER_PORTS = (443, 6443)
+# Label of the chart's one pod template (manager/manager.yaml of 0.17.0).
+_CONTROLLER = {"control-plane": "controller-manager"}
 _AGGREGATED_ROLES = ("batch-admin", "batch-user")
 # One manager with its surge pod during an upgrade.
 _QUOTA: Mapping[str, str] = {
@@ -208,8 +210,15 @@ def _flows() -> tuple[Flow, ...]:
             direction=Direction.INGRESS,
             peers=(ANYWHERE,),
             ports=(_WEBHOOK_PORT, _METRICS_PORT, _VISIBILITY_PORT),
+            pods=_CONTROLLER,
         ),
-        Flow(name="to-api-server", direction=Direction.EGRESS, peers=(ANYWHERE,), ports=_API_SERVER_PORTS),
+        Flow(
+            name="to-api-server",
+            direction=Direction.EGRESS,
+            peers=(ANYWHERE,),
+            ports=_API_SERVER_PORTS,
+            pods=_CONTROLLER,
+        ),
     )
 
 

@@ -1,16 +1,27 @@
 """The rules, one module per area; pure functions over the records of ``policies.model``."""
 
 from policies.rules import (
+    acceptance,
+    access,
+    admission,
     charts,
+    exemptions,
     exposure,
     fabric,
+    host_storage,
     images,
     labels,
+    mig,
     namespaces,
+    network,
+    numa,
     pod_secrets,
     pods,
+    scheduler,
+    sizing,
     stateful,
     storage_split,
+    versions,
 )
 
 RULES = (
@@ -20,10 +31,21 @@ RULES = (
     pod_secrets.RULE,
     images.RULE,
     exposure.RULE,
+    network.RULE,
+    admission.RULE,
+    access.RULE,
+    host_storage.RULE,
     stateful.RULE,
     namespaces.RULE,
     storage_split.RULE,
     fabric.RULE,
+    numa.RULE,
+    sizing.RULE,
+    mig.RULE,
+    scheduler.RULE,
+    acceptance.RULE,
+    versions.RULE,
+    exemptions.RULE,
     charts.VALUES_RULE,
 )
 

@@ -14,6 +14,7 @@ from policies.model import (
     at,
     items,
     per_object,
+    unknowns,
 )
 from policies.objects import pods
 
@@ -59,11 +60,15 @@ def _pods(item: KubeObject) -> Iterator[Finding]:
         yield from pod.undecided("spec")
         if isinstance(pod.spec, Unknown):
             continue
-        yield from _absent(item, "host-network", f"{pod.path}spec.hostNetwork", at(pod.spec, "hostNetwork"))
+        yield from _absent(item, "host-network", f"{pod.spec_path}.hostNetwork", at(pod.spec, "hostNetwork"))
         for container in pod.containers():
-            for index, port in enumerate(items(at(container.body, "ports"))):
-                where = f"{container.where}.ports[{index}].hostPort"
-                yield from _absent(item, "host-port", where, at(port, "hostPort"))
+            ports = at(container.body, "ports")
+            for doubt in unknowns(ports):
+                yield item.unproven("host-port", doubt, "ports known in the preview, without hostPort")
+            for index, port in enumerate(items(ports)):
+                if not isinstance(port, Unknown):
+                    where = f"{container.where}.ports[{index}].hostPort"
+                    yield from _absent(item, "host-port", where, at(port, "hostPort"))
 
 
 def _absent(item: KubeObject, check: str, where: str, value: Value) -> Iterator[Finding]:

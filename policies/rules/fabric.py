@@ -2,9 +2,9 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from policies.model import Facts, Finding, KubeObject, Planned, Rule, Severity, Unknown, Value, Verdict, at
+from policies.model import Facts, Finding, KubeObject, Planned, Rule, Severity, Unknown, Verdict, at
+from policies.pools import FABRIC, MULTI_NODE, POOL, is_node, label
 
-POOL, FABRIC, MULTI_NODE = "gpu-platform/pool", "gpu-platform/fabric", "gpu-platform/multi-node"
 _FAST_KINDS = frozenset({"infiniband", "efa"})
 # Above four nodes plain Ethernet starves collective communication; see the fabric's row in the catalogue.
 MAX_NODES_WITHOUT = 4
@@ -13,11 +13,11 @@ _GPU_PREFIXES = ("nvidia.com/", "amd.com/")
 
 def check(plan: Sequence[Planned], facts: Facts) -> Verdict:
     """Group planned nodes into pools by their labels and judge each pool."""
-    nodes = [item for planned in plan for item in planned.objects if item.kind == "Node" and not item.group]
+    nodes = [item for planned in plan for item in planned.objects if is_node(item)]
     pools: dict[str, list[KubeObject]] = {}
     findings: list[Finding] = []
     for node in nodes:
-        pool = _label(node, POOL)
+        pool = label(node, POOL)
         if isinstance(pool, Unknown):
             findings.append(node.unproven("pool", pool, f"label {POOL}"))
         elif pool:
@@ -36,7 +36,7 @@ def _pool(name: str, nodes: Sequence[KubeObject], kinds: Mapping[str, str]) -> I
     head = nodes[0]
     known = ", ".join(sorted(key for key, kind in kinds.items() if kind in _FAST_KINDS))
     accepted = f"InfiniBand or EFA, label {FABRIC} one of: {known}"
-    marks = [_label(node, MULTI_NODE) for node in nodes]
+    marks = [label(node, MULTI_NODE) for node in nodes]
     doubt = next((mark for mark in marks if isinstance(mark, Unknown)), None)
     large = len(nodes) > MAX_NODES_WITHOUT
     if not large and "true" not in marks:
@@ -44,7 +44,7 @@ def _pool(name: str, nodes: Sequence[KubeObject], kinds: Mapping[str, str]) -> I
             yield head.unproven("multi-node", doubt, f"label {MULTI_NODE} known in the preview")
         return
     why = f"has {len(nodes)} nodes" if large else "is marked for multi-node training"
-    values = {str(value): value for value in (_label(node, FABRIC) for node in nodes)}
+    values = {str(value): value for value in (label(node, FABRIC) for node in nodes)}
     for value in values.values():
         if isinstance(value, Unknown):
             yield head.unproven("fabric", value, accepted)
@@ -56,10 +56,6 @@ def _pool(name: str, nodes: Sequence[KubeObject], kinds: Mapping[str, str]) -> I
             yield head.fail("fabric", f"pool {name!r} {why} on {value} ({kind}); accepted: {accepted}")
     if len(values) > 1:
         yield head.fail("mixed", f"pool {name!r} mixes fabrics: {', '.join(sorted(values))}; accepted: one")
-
-
-def _label(node: KubeObject, key: str) -> Value:
-    return at(node.body, "metadata", "labels", key)
 
 
 def _has_gpu(node: KubeObject) -> bool:

@@ -18,11 +18,15 @@ from policies.model import (
 )
 from policies.objects import CONTAINER_LISTS, RELEASE, pods
 
+# The grammar of the distribution specification, less capitals in the registry's name; used on whole strings.
+# https://github.com/distribution/reference (read 2026-11)
+_PART = r"[a-z0-9]+((\.|_|__|-+)[a-z0-9]+)*"
 _REFERENCE = re.compile(
-    r"^(?P<repository>[a-zA-Z0-9][a-zA-Z0-9._\-]*(:[0-9]+)?(/[a-z0-9._\-]+)*)"
-    r"(:(?P<tag>[A-Za-z0-9_][A-Za-z0-9._\-]{0,127}))?(@(?P<digest>[a-z0-9+]+:[0-9a-fA-F]+))?$"
+    rf"(?P<repository>{_PART}(:[0-9]+(?=/))?(/{_PART})*)"
+    r"(:(?P<tag>[A-Za-z0-9_][A-Za-z0-9._\-]{0,127}))?(@(?P<digest>[a-z0-9+]+:[0-9a-fA-F]+))?",
+    re.ASCII,
 )
-_DIGEST = re.compile(r"^sha256:[0-9a-f]{64}$")
+_DIGEST = re.compile(r"sha256:[0-9a-f]{64}", re.ASCII)
 # Exact: two numbers of a version at least, a hash, or a day. ``15`` or ``stable`` move on.
 _EXACT_TAG = re.compile(r"\d+\.\d+|(^|[-_.])(?=[a-f]*\d)[0-9a-f]{7,}($|[-_.])|20\d{6}")
 _MOVING_WORD = re.compile(r"(^|[-_.])(latest|nightly|edge|snapshot|main|master|dev)($|[-_.])", re.IGNORECASE)
@@ -47,7 +51,7 @@ def _of_objects(planned: Planned) -> Iterator[tuple[KubeObject, str, Value]]:
                     yield item, f"{container.where}.image", at(container.body, "image")
             for index, volume in enumerate(items(at(pod.spec, "volumes"))):
                 if at(volume, "image") is not None:
-                    where = f"{pod.path}spec.volumes[{index}].image.reference"
+                    where = f"{pod.spec_path}.volumes[{index}].image.reference"
                     yield item, where, at(volume, "image", "reference")
         if not made and item.kind not in ("CustomResourceDefinition", "ConfigMap", "Secret"):
             for where, image in _fields_named_image(at(item.body, "spec"), "spec"):
@@ -103,12 +107,12 @@ def _image(item: KubeObject, where: str, image: Value, facts: Facts) -> Iterator
     if isinstance(image, Unknown):
         yield item.unproven("reference", image, _ACCEPTED)
         return
-    match = _REFERENCE.match(image) if isinstance(image, str) else None
+    match = _REFERENCE.fullmatch(image) if isinstance(image, str) else None
     if match is None:
         yield item.fail("reference", f"{where} is {image!r}; accepted: {_ACCEPTED}")
         return
     tag, digest = match["tag"], match["digest"]
-    if digest and not _DIGEST.match(digest):
+    if digest and not _DIGEST.fullmatch(digest):
         yield item.fail("digest", f"{where} is {image!r} with a malformed digest; accepted: {_ACCEPTED}")
     if not digest and not tag:
         yield item.fail(

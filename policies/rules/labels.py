@@ -37,7 +37,7 @@ def check(item: KubeObject, _facts: Facts) -> Verdict:
 def _places(item: KubeObject) -> Iterator[tuple[str, Value]]:
     yield "metadata.labels", at(item.body, "metadata")
     for pod in pods(item):
-        if pod.path:
+        if pod.path and not pod.bare:
             yield f"{pod.path}metadata.labels", pod.metadata
     if item.kind == "CronJob":
         yield "spec.jobTemplate.metadata.labels", at(item.body, "spec", "jobTemplate", "metadata")

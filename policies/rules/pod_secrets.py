@@ -1,7 +1,9 @@
-"""pods-secrets: no secret in a pod's plain environment or command line, nor in a ConfigMap."""
+"""pods-secrets: no secret in a pod's plain environment or command lines, nor in a ConfigMap."""
 
+import base64
+import binascii
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 from policies.model import (
     Facts,
@@ -15,19 +17,31 @@ from policies.model import (
     at,
     items,
     per_object,
+    unknowns,
 )
 from policies.objects import Container, pods
-
-_SECRET_WORD = re.compile(
-    r"PASSWORD|PASSWD|PASSPHRASE|SECRET|CREDENTIAL|APIKEY|TOKEN$|(^|_)(PWD|TOKEN|KEY)(_|$)"
+from policies.secret_shapes import (
+    has_secret_shape,
+    has_url_password,
+    in_command,
+    in_settings,
+    is_settings_file,
+    names_a_secret,
+    names_an_address,
+    only_references,
 )
-# Names that say where a secret lies or how long it lives, not what it is.
-_POINTER = re.compile(r"(_(FILE|PATH|DIR|NAME|NAMESPACE|URL|TTL|SECONDS|MINUTES|LENGTH|TYPE)|PUBLIC_KEY)$")
-_ENVIRONMENT_NAME = re.compile(r"^[A-Za-z_][A-Za-z0-9_]*$")
-_URL_CREDENTIALS = re.compile(r"[a-z][a-z0-9+.\-]*://[^/\s:@]*:(?P<password>[^/\s@]+)@", re.IGNORECASE)
-_REFERENCE = re.compile(r"\$\([A-Za-z_][A-Za-z0-9_.\-]*\)")
-_FLAG = re.compile(r"^--?(?P<name>[A-Za-z0-9\-_]+)=(?P<value>.+)$")
+
+_ENVIRONMENT_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_FLAG = re.compile(r"--?(?P<name>[A-Za-z0-9][A-Za-z0-9\-_]*)(=(?P<value>.*))?", re.DOTALL)
 _ACCEPTED = "a reference to a Secret (valueFrom.secretKeyRef) or a mounted file"
+_HANDLERS = (
+    ("livenessProbe",),
+    ("readinessProbe",),
+    ("startupProbe",),
+    ("lifecycle", "postStart"),
+    ("lifecycle", "preStop"),
+)
+_COMMANDS = (("command",), ("args",), *((*handler, "exec", "command") for handler in _HANDLERS))
 
 
 def check(item: KubeObject, _facts: Facts) -> Verdict:
@@ -51,66 +65,116 @@ def check(item: KubeObject, _facts: Facts) -> Verdict:
 
 def _container(item: KubeObject, container: Container) -> Iterator[Finding]:
     entries = at(container.body, "env")
-    if isinstance(entries, Unknown):
-        yield item.unproven("env", entries, _ACCEPTED)
+    for doubt in unknowns(entries):
+        yield item.unproven("env", doubt, _ACCEPTED)
     for index, entry in enumerate(items(entries)):
-        if isinstance(entry, Unknown):
-            yield item.unproven("env", entry, _ACCEPTED)
+        if not isinstance(entry, Unknown):
+            name, value = at(entry, "name"), at(entry, "value")
+            where = f"{container.where}.env[{name if isinstance(name, str) else index}]"
+            yield from _value(item, where, f"{container.path}.env[{index}].value", name, value)
+    for steps in _COMMANDS:
+        words, below = at(container.body, *steps), ".".join(steps)
+        yield from _command(item, f"{container.where}.{below}", f"{container.path}.{below}", words)
+    for handler in _HANDLERS:
+        headers = at(container.body, *handler, "httpGet", "httpHeaders")
+        for index, header in enumerate(items(headers)):
+            tail = f"{'.'.join(handler)}.httpGet.httpHeaders[{index}]"
+            where, path = f"{container.where}.{tail}", f"{container.path}.{tail}.value"
+            name, value = at(header, "name"), at(header, "value")
+            secret = "login_token" if str(name).lower() == "authorization" else name
+            yield from _value(item, where, path, secret, value)
+
+
+def _command(item: KubeObject, where: str, path: str, words: Value) -> Iterator[Finding]:
+    """Judge a command line: ``--name=value``, ``--name value``, and scripts inside one word."""
+    if isinstance(words, Unknown):
+        yield item.unproven("command", words, "words known in the preview, " + _ACCEPTED)
+    flag: str | None = None
+    for index, word in enumerate(items(words)):
+        place, spot = f"{where}[{index}]", f"{path}[{index}]"
+        before, flag = flag, None
+        if isinstance(word, Unknown):
+            if _is_marked(item, spot):
+                yield _shown_secret(item, place)
+            else:
+                yield item.unproven("command", word, "words known in the preview, " + _ACCEPTED)
             continue
-        name, value = at(entry, "name"), at(entry, "value")
-        where = f"{container.where}.env[{name if isinstance(name, str) else index}]"
-        yield from _value(item, where, f"{container.path}.env[{index}].value", name, value)
-    for key in ("command", "args"):
-        for index, word in enumerate(items(at(container.body, key))):
-            flag = _FLAG.match(word) if isinstance(word, str) else None
-            name = flag["name"].replace("-", "_") if flag else None
-            value = flag["value"] if flag else word
-            where, path = f"{container.where}.{key}[{index}]", f"{container.path}.{key}[{index}]"
-            yield from _value(item, where, path, name, value)
+        match = _FLAG.fullmatch(word) if isinstance(word, str) else None
+        if match is None:
+            yield from _value(item, place, spot, before, word)
+            yield from _script(item, place, word)
+        elif match["value"] is None:
+            flag = match["name"]
+            yield from _value(item, place, spot, None, word)
+        else:
+            yield from _value(item, place, spot, match["name"], match["value"])
+
+
+def _script(item: KubeObject, where: str, word: Value) -> Iterator[Finding]:
+    for name in dict.fromkeys(in_command(word) if isinstance(word, str) else ()):
+        message = f"{where} gives {name} a clear value in its text; accepted: {_ACCEPTED}"
+        yield item.fail("command", message)
 
 
 def _config_map(item: KubeObject) -> Iterator[Finding]:
-    data = at(item.body, "data")
-    if isinstance(data, Unknown):
-        yield item.unproven("config-map", data, "data known in the preview")
-    if not isinstance(data, Mapping):
-        return
-    for key, value in data.items():
-        name = key if _ENVIRONMENT_NAME.match(key) else None
-        yield from _value(item, f"data[{key}]", f"data.{key}", name, value)
+    for field in ("data", "binaryData"):
+        content = at(item.body, field)
+        if isinstance(content, Unknown):
+            yield item.unproven("config-map", content, f"{field} known in the preview")
+        for key, value in (content if isinstance(content, Mapping) else {}).items():
+            name = key if _ENVIRONMENT_NAME.fullmatch(key) else None
+            text = _decoded(value) if field == "binaryData" else value
+            where, path = f"{field}[{key}]", f"{field}.{key}"
+            if isinstance(value, Unknown) and not _is_marked(item, path):
+                yield item.unproven("config-map", value, f"{field} known in the preview")
+                continue
+            yield from _value(item, where, path, name, text)
+            if is_settings_file(key) and isinstance(text, str):
+                for found in dict.fromkeys(in_settings(text)):
+                    message = f"{where} gives {found} a clear value; accepted: {_ACCEPTED}"
+                    yield item.fail("config-map", message)
+
+
+def _decoded(value: Value) -> Value:
+    """Text of a base64 value; bytes that are no text stay out of sight but not the well-known shapes."""
+    if not isinstance(value, str):
+        return value
+    try:
+        return base64.b64decode(value, validate=True).decode("utf-8", errors="replace")
+    except (binascii.Error, ValueError):
+        return value
 
 
 def _value(item: KubeObject, where: str, path: str, name: Value, value: Value) -> Iterator[Finding]:
     """Judge one clear value; its content never goes into the message."""
     if value in (None, ""):
         return
-    if item.secret_paths and any(_covers(secret, path) for secret in item.secret_paths):
-        yield item.fail("pulumi-secret", f"{where} shows a Pulumi secret in the clear; accepted: {_ACCEPTED}")
-    elif isinstance(name, str) and _names_a_secret(name) and not _only_references(value):
+    if _is_marked(item, path):
+        yield _shown_secret(item, where)
+    elif isinstance(name, str) and names_a_secret(name) and not only_references(value):
         if isinstance(value, Unknown):
             yield item.unproven("env", value, _ACCEPTED)
         else:
-            yield item.fail(
-                "env", f"{where} holds a clear value under a secret's name; accepted: {_ACCEPTED}"
-            )
-    elif isinstance(value, str) and any(
-        not _only_references(match["password"]) for match in _URL_CREDENTIALS.finditer(value)
-    ):
+            message = f"{where} holds a clear value under a secret's name; accepted: {_ACCEPTED}"
+            yield item.fail("env", message)
+    elif isinstance(value, Unknown):
+        if isinstance(name, str) and names_an_address(name):
+            yield item.unproven("url", value, f"an address without a password, or {_ACCEPTED}")
+    elif isinstance(value, str) and has_url_password(value):
         yield item.fail("url", f"{where} holds a URL with a password; accepted: {_ACCEPTED}")
+    elif isinstance(value, str) and has_secret_shape(value):
+        message = f"{where} holds a private key, a token or a login header; accepted: {_ACCEPTED}"
+        yield item.fail("shape", message)
 
 
-def _covers(secret: str, path: str) -> bool:
+def _shown_secret(item: KubeObject, where: str) -> Finding:
+    return item.fail("pulumi-secret", f"{where} shows a Pulumi secret in the clear; accepted: {_ACCEPTED}")
+
+
+def _is_marked(item: KubeObject, path: str) -> bool:
     """A value is secret when it, or anything around it, is marked."""
-    return path == secret or path.startswith((f"{secret}.", f"{secret}["))
-
-
-def _names_a_secret(name: str) -> bool:
-    upper = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name).upper()
-    return bool(_SECRET_WORD.search(upper)) and not _POINTER.search(upper)
-
-
-def _only_references(value: Value) -> bool:
-    return isinstance(value, str) and not _REFERENCE.sub("", value)
+    marks: Sequence[str] = tuple(item.secret_paths or ())
+    return any(path == mark or path.startswith((f"{mark}.", f"{mark}[")) for mark in marks)
 
 
 RULE = Rule(

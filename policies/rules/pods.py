@@ -14,8 +14,10 @@ from policies.model import (
     at,
     items,
     per_object,
+    unknowns,
 )
 from policies.objects import Container, Pod, pods
+from policies.quantity import amount
 from policies.rules.pod_fields import (
     ADDABLE_CAPABILITIES,
     APPARMOR_ANNOTATION,
@@ -47,7 +49,7 @@ def _pod(pod: Pod) -> Iterator[Finding]:
     yield from pod.undecided("spec")
     if not isinstance(pod.spec, Mapping):
         return
-    yield from _fields(pod.owner, f"{pod.path}spec", pod.spec, POD_FIELDS)
+    yield from _fields(pod.owner, f"{pod.spec_path}", pod.spec, POD_FIELDS)
     yield from _volumes(pod)
     yield from _sysctls(pod)
     yield from _apparmor_annotations(pod)
@@ -110,9 +112,8 @@ def _capabilities(owner: KubeObject, container: Container) -> Iterator[Finding]:
     accepted = "drop: [ALL], add: nothing but NET_BIND_SERVICE"
     drop = at(container.body, _CONTEXT, "capabilities", "drop")
     add = at(container.body, _CONTEXT, "capabilities", "add")
-    for value in {id(value): value for value in (drop, add, *items(drop), *items(add))}.values():
-        if isinstance(value, Unknown):
-            yield owner.unproven("capabilities", value, accepted)
+    for value in dict.fromkeys((*unknowns(drop), *unknowns(add))):
+        yield owner.unproven("capabilities", value, accepted)
     if not isinstance(drop, Unknown) and "ALL" not in items(drop):
         yield owner.fail("capabilities", f"{where} does not drop ALL; accepted: {accepted}")
     extra = sorted({str(name) for name in items(add) if not isinstance(name, Unknown)} - ADDABLE_CAPABILITIES)
@@ -121,10 +122,14 @@ def _capabilities(owner: KubeObject, container: Container) -> Iterator[Finding]:
 
 
 def _ports(owner: KubeObject, container: Container) -> Iterator[Finding]:
-    for index, port in enumerate(items(at(container.body, "ports"))):
+    ports = at(container.body, "ports")
+    for doubt in unknowns(ports):
+        yield owner.unproven("host-ports", doubt, "ports known in the preview, without hostPort")
+    for index, port in enumerate(items(ports)):
         value = at(port, "hostPort")
         if isinstance(value, Unknown):
-            yield owner.unproven("host-ports", value, "absent")
+            if value is not port:
+                yield owner.unproven("host-ports", value, "absent")
         elif value:
             yield owner.fail(
                 "host-ports", f"{container.where}.ports[{index}].hostPort is {value:g}; accepted: absent"
@@ -132,19 +137,25 @@ def _ports(owner: KubeObject, container: Container) -> Iterator[Finding]:
 
 
 def _resources(owner: KubeObject, container: Container) -> Iterator[Finding]:
-    accepted = "requests and limits for cpu and memory"
-    missing = []
+    accepted = "requests and limits for cpu and memory, each above zero"
+    missing, idle, doubts = [], [], []
     for kind in ("requests", "limits"):
         for resource in ("cpu", "memory"):
             value = at(container.body, "resources", kind, resource)
             if isinstance(value, Unknown):
-                yield owner.unproven("resources", value, accepted)
+                doubts.append(value)
             elif value in (None, ""):
                 missing.append(f"{kind}.{resource}")
+            elif (amount(value) or 0) <= 0:
+                # For the kubelet a limit of zero is no limit.
+                idle.append(f"{kind}.{resource} {_shown(value)}")
+    for doubt in dict.fromkeys(doubts):
+        yield owner.unproven("resources", doubt, accepted)
+    where = f"{container.where}.resources"
     if missing:
-        yield owner.fail(
-            "resources", f"{container.where}.resources lacks {', '.join(missing)}; accepted: {accepted}"
-        )
+        yield owner.fail("resources", f"{where} lacks {', '.join(missing)}; accepted: {accepted}")
+    if idle:
+        yield owner.fail("resources", f"{where} has {', '.join(idle)}; accepted: {accepted}")
 
 
 def _volumes(pod: Pod) -> Iterator[Finding]:
@@ -160,25 +171,33 @@ def _volumes(pod: Pod) -> Iterator[Finding]:
         # A volume without a source is an emptyDir.
         for source in sorted(sources - VOLUME_SOURCES):
             name = at(volume, "name")
-            where = f"{pod.path}spec.volumes[{name if isinstance(name, str) else index}]"
+            where = f"{pod.spec_path}.volumes[{name if isinstance(name, str) else index}]"
             yield pod.owner.fail("volumes", f"{where} is a {source}; accepted: {accepted}")
 
 
 def _sysctls(pod: Pod) -> Iterator[Finding]:
-    for index, sysctl in enumerate(items(at(pod.spec, _CONTEXT, "sysctls"))):
+    sysctls = at(pod.spec, _CONTEXT, "sysctls")
+    if sysctls is at(pod.spec, _CONTEXT) and isinstance(sysctls, Unknown):
+        # Said once already, by the fields of the same context.
+        return
+    for doubt in unknowns(sysctls):
+        yield pod.owner.unproven("sysctls", doubt, "safe sysctls known in the preview")
+    for index, sysctl in enumerate(items(sysctls)):
         name = at(sysctl, "name")
         if isinstance(name, Unknown):
-            yield pod.owner.unproven("sysctls", name, "a safe sysctl")
+            if name is not sysctl:
+                yield pod.owner.unproven("sysctls", name, "a safe sysctl")
         elif name not in SAFE_SYSCTLS:
-            where = f"{pod.path}spec.{_CONTEXT}.sysctls[{index}]"
+            where = f"{pod.spec_path}.{_CONTEXT}.sysctls[{index}]"
             accepted = ", ".join(sorted(SAFE_SYSCTLS))
             yield pod.owner.fail("sysctls", f"{where} is {_shown(name)}; accepted: {accepted}")
 
 
 def _apparmor_annotations(pod: Pod) -> Iterator[Finding]:
-    annotations = (
-        at(pod.metadata, "annotations") if pod.path else at(pod.owner.body, "metadata", "annotations")
-    )
+    metadata = pod.metadata if pod.path else at(pod.owner.body, "metadata")
+    annotations = at(metadata, "annotations")
+    if isinstance(annotations, Unknown):
+        yield pod.owner.unproven("apparmor", annotations, "annotations known in the preview")
     if not isinstance(annotations, Mapping):
         return
     for key, value in annotations.items():

@@ -6,7 +6,19 @@ replace what is protected. A resource that left the program is not shown to poli
 was created with stays in the state and still stops its deletion.
 """
 
-from policies.model import Facts, Finding, KubeObject, Planned, Rule, Severity, Unknown, Verdict, at, items
+from policies.model import (
+    Facts,
+    Finding,
+    KubeObject,
+    Level,
+    Planned,
+    Rule,
+    Severity,
+    Unknown,
+    Verdict,
+    at,
+    items,
+)
 
 _PURPOSE = "gpu-platform/purpose"
 _SCRATCH = "scratch"
@@ -35,10 +47,8 @@ KUBE_KINDS = frozenset(
 )
 
 
-def check(planned: Planned, facts: Facts) -> Verdict:
-    """Databases, volumes and buckets are protected, except in development stacks."""
-    if facts.is_development(planned.urn):
-        return None
+def check(planned: Planned, _facts: Facts) -> Verdict:
+    """Databases, volumes and buckets are protected."""
     holders = [item for item in planned.objects if _holds_data(item)]
     if planned.type not in CLOUD_TYPES and not holders:
         return None
@@ -81,4 +91,5 @@ RULE = Rule(
     fix="Pass protect=True to the resource; the storage components do it for every environment but dev.",
     source="https://www.pulumi.com/docs/iac/concepts/resources/options/protect/",
     check_resource=check,
+    in_development=Level.OFF,
 )

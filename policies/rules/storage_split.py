@@ -18,6 +18,7 @@ from policies.model import (
     items,
 )
 from policies.objects import Pod, pods
+from policies.rules.storage_backends import SCRATCH, remote_scratch, shared_backends
 
 PURPOSE = "gpu-platform/purpose"
 DATASETS, CHECKPOINTS = "datasets", "checkpoints"
@@ -29,13 +30,14 @@ _WORDS = {
 
 
 def check(plan: Sequence[Planned], _facts: Facts) -> Verdict:
-    """Claims come as a pair on different classes, and no pod mounts one claim for both."""
+    """Claims come as a pair on different classes and backends, mounted for one purpose; scratch is local."""
     objects = [item for planned in plan for item in planned.objects]
     claims = [item for item in objects if item.kind == "PersistentVolumeClaim" and not item.group]
     unknown = [(item, purpose) for item in claims if isinstance(purpose := _label(item), Unknown)]
     by_purpose = {purpose: [item for item in claims if _label(item) == purpose] for purpose in _PAIR}
     mounting = [pod for item in objects for pod in pods(item) if _mounts(pod)]
-    if not unknown and not mounting and not any(by_purpose.values()):
+    scratch = [item for item in claims if _label(item) == SCRATCH]
+    if not unknown and not mounting and not scratch and not any(by_purpose.values()):
         return None
     names = {
         (str(item.namespace), item.name): purpose for purpose, found in by_purpose.items() for item in found
@@ -49,6 +51,8 @@ def check(plan: Sequence[Planned], _facts: Facts) -> Verdict:
             for finding in _same_volume(left, right)
         ),
         *(finding for pod in mounting for finding in _pod(pod, names)),
+        *shared_backends(by_purpose[DATASETS], by_purpose[CHECKPOINTS], objects),
+        *(finding for item in scratch for finding in remote_scratch(item, objects)),
     )
 
 
@@ -114,7 +118,7 @@ def _pod(pod: Pod, names: Mapping[tuple[str, str], str]) -> Iterator[Finding]:
 RULE = Rule(
     id="storage-split",
     severity=Severity.HIGH,
-    title="Datasets and checkpoints lie on different volumes",
+    title="Datasets and checkpoints lie on different volumes with a throughput each; scratch is local",
     fix=f"Use storage.SharedVolumes, or label each claim with {PURPOSE} and give it a class of its own.",
     source="https://kubernetes.io/docs/concepts/storage/storage-classes/",
     check_stack=check,

@@ -15,6 +15,7 @@ from stacks.config.fields import (
     DEFAULT_NODES_PER_RACK,
     DEFAULT_RACKS_PER_BLOCK,
 )
+from stacks.config.operation import operation_problems
 from stacks.config.problems import SettingProblem
 from stacks.config.versions import Versions
 from stacks.config.view import View
@@ -258,5 +259,6 @@ _CHECKS: tuple[Check, ...] = (
     _samples,
     acceptance_problems,
     _grafana,
+    operation_problems,
     _lab_mirror,
 )

@@ -151,6 +151,11 @@ WebhookUrl = Annotated[
         fix="put a relay that knows the token in front: settings are read by everybody",
     ),
 ]
+FairShare = Annotated[
+    StrictInt,
+    Field(ge=1, le=1000),
+    Form(accepted="a whole number from 1 to 1000; a queue of weight 0 would get nothing of what is shared"),
+]
 Replicas = Annotated[StrictInt, Field(ge=1, le=8), _whole(8, "replicas")]
 ClassName = Annotated[
     StrictStr,

@@ -23,6 +23,7 @@ from stacks.config.fields import (
     Contact,
     ContextName,
     FabricKey,
+    FairShare,
     FilePath,
     Flag,
     Form,
@@ -40,6 +41,7 @@ from stacks.config.fields import (
     Slug,
 )
 from stacks.config.models_monitoring import MonitoringSettings
+from stacks.config.operation import DriverSettings, KubeletSettings, MigSettings, SharingSettings
 from stacks.config.section import ByName, Section, empty
 
 
@@ -132,6 +134,14 @@ class PoolSettings(Section):
     """Racks and blocks, for topology-aware placement."""
     acceptance: AcceptanceSettings | None = None
     """Tests the pool must pass before people use it; left out: none."""
+    kubelet: KubeletSettings = KubeletSettings()
+    """How the kubelet places CPUs, memory and GPUs."""
+    mig: MigSettings | None = None
+    """How each GPU is cut into instances; left out: whole GPUs."""
+    sharing: SharingSettings = SharingSettings()
+    """Several pods on one GPU."""
+    driver: DriverSettings | None = None
+    """Driver and CUDA of the nodes; left out: what the GPU Operator brings, none where simulated."""
 
 
 class PoolQuotaSettings(Section):
@@ -156,6 +166,8 @@ class QueueSettings(Section):
     """Longest limit a job may ask for, minutes."""
     cohort: Slug | None = None
     """Queues of one cohort lend each other idle quota; left out: none."""
+    fair_share: FairShare = 1
+    """Weight when queues of one cohort compete for idle quota."""
 
 
 class DatasetVolumeSettings(Section):

@@ -20,6 +20,6 @@ errors of the cloud never happen. Those are for the engine tests.
 """
 
 from tests.harness.recording import UNKNOWN, Options, Recorded, Recording
-from tests.harness.run import run
+from tests.harness.run import PASSWORDS, run
 
-__all__ = ["UNKNOWN", "Options", "Recorded", "Recording", "run"]
+__all__ = ["PASSWORDS", "UNKNOWN", "Options", "Recorded", "Recording", "run"]

@@ -23,6 +23,14 @@ _HOOK_KINDS = (
     "after_delete",
 )
 
+# What the random provider makes of a password beyond the inputs.
+PASSWORDS: Mapping[str, Mapping[str, str]] = {
+    "random:index/randomPassword:RandomPassword": {
+        "result": "made-for-{name}",
+        "bcryptHash": "hash-for-{name}",
+    }
+}
+
 
 class _Mocks(pulumi_mocks.Mocks):
     """Gives back the inputs; ids only outside a preview."""

@@ -3,12 +3,7 @@
 from dataclasses import dataclass, replace
 from typing import Any
 
-from tests.policies.manifests import (
-    POD_TEMPLATE,
-    Resource,
-    changed,
-    deployment,
-)
+from tests.policies.manifests import POD_TEMPLATE, Resource, changed, deployment
 
 PASSWORD = "correct-horse"
 

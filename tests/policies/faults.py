@@ -4,7 +4,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
+from tests.policies.cluster_faults import CLUSTER
 from tests.policies.fault import Fault, altered, pod_fault
+from tests.policies.gpu_faults import GPU
+from tests.policies.gpu_manifests import nodes
 from tests.policies.manifests import (
     COST,
     POD_TEMPLATE,
@@ -16,7 +19,6 @@ from tests.policies.manifests import (
     deployment,
     metadata,
     namespace,
-    nodes,
     quota,
     release,
     service,
@@ -55,6 +57,9 @@ IMAGES = (
     _image("registry", "example.org/team/web:1.2.3", "from example.org/team/web"),
     _image("registry", "somebody/web:1.2.3", "from docker.io/somebody/web", "-short"),
     _image("reference", "UPPER/case image", "'UPPER/case image'"),
+    _image("reference", "registry.k8s.io/../evil/web:1.2.3", "'registry.k8s.io/../evil/web:1.2.3'", "-dots"),
+    _image("reference", "registry.k8s.io/pause:3.10\n", "pause:3.10", "-newline"),
+    _image("reference", "Registry.k8s.io/pause:3.10", "'Registry.k8s.io/pause:3.10'", "-capital"),
     _image("reference", Later(), "not proven: spec.template.spec.containers[0].image", "-later"),
     Fault(
         rule="images",
@@ -229,4 +234,6 @@ FAULTS: Sequence[Fault] = (
     *SPLIT,
     *FABRIC,
     *CHARTS,
+    *CLUSTER,
+    *GPU,
 )

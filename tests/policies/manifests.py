@@ -1,4 +1,4 @@
-"""A plan that keeps every rule, and parts to plant faults with: plain data, with or without engine."""
+"""Parts of a plan, each of which keeps every rule: plain data, with or without engine."""
 
 from collections.abc import Mapping
 from copy import deepcopy
@@ -68,6 +68,7 @@ CONTAINER: dict[str, Any] = {
     },
 }
 POD_SPEC: dict[str, Any] = {
+    "automountServiceAccountToken": False,
     "securityContext": {
         "runAsNonRoot": True,
         "runAsUser": 65532.0,
@@ -147,18 +148,74 @@ def claim(purpose: str, storage_class: str | None = None) -> Resource:
     )
 
 
-def nodes(pool: str, count: int, **labels: str) -> list[Resource]:
-    """Nodes of a pool; labels as in ``metadata``."""
-    return [
-        Resource(
-            name=f"{pool}-{index}",
-            type="kubernetes:core/v1:Node",
-            props={
-                "metadata": metadata(f"{pool}-{index}", namespace=None, gpu_platform__pool=pool, **labels)
-            },
-        )
-        for index in range(count)
-    ]
+def scratch_volume(name: str = "scratch") -> Resource:
+    """A local volume on a disk for scratch."""
+    return Resource(
+        name=name,
+        type="kubernetes:core/v1:PersistentVolume",
+        props={
+            "metadata": metadata(name, namespace=None, gpu_platform__purpose="scratch"),
+            "spec": {"local": {"path": "/mnt/scratch"}},
+        },
+    )
+
+
+def network_policy(name: str, **spec: Any) -> Resource:
+    """A policy on the pods labelled ``app=web``."""
+    return Resource(
+        name=name,
+        type="kubernetes:networking.k8s.io/v1:NetworkPolicy",
+        props={
+            "metadata": metadata(name),
+            "spec": {"podSelector": {"matchLabels": {"app": "web"}}, **spec},
+        },
+    )
+
+
+def role(name: str = "reader", *, kind: str = "ClusterRole", **rule: list[str]) -> Resource:
+    """A role with one rule, reading Jobs unless told otherwise."""
+    names = {"apiGroups": ["batch"], "resources": ["jobs"], "verbs": ["get", "list"], **rule}
+    return Resource(
+        name=name,
+        type=f"kubernetes:rbac.authorization.k8s.io/v1:{kind}",
+        props={"metadata": metadata(name, namespace=None), "rules": [names]},
+    )
+
+
+def binding(name: str, role: str, *, kind: str = "ClusterRoleBinding", group: str = "ops") -> Resource:
+    """A binding of a cluster role to one group."""
+    return Resource(
+        name=name,
+        type=f"kubernetes:rbac.authorization.k8s.io/v1:{kind}",
+        props={
+            "metadata": metadata(name, namespace=None),
+            "roleRef": {"kind": "ClusterRole", "name": role, "apiGroup": "rbac.authorization.k8s.io"},
+            "subjects": [{"kind": "Group", "name": group, "apiGroup": "rbac.authorization.k8s.io"}],
+        },
+    )
+
+
+def api_service(name: str, service: Any = None) -> Resource:
+    """An APIService; without a service the API server itself answers."""
+    spec = {"group": "example.org", "version": "v1", "groupPriorityMinimum": 100, "versionPriority": 1}
+    return Resource(
+        name=name,
+        type="kubernetes:apiregistration.k8s.io/v1:APIService",
+        props={
+            "metadata": metadata(f"v1.{name}.example.org", namespace=None),
+            "spec": {**spec, **({} if service is None else {"service": service})},
+        },
+    )
+
+
+def webhook(name: str, kind: str, **client: Any) -> Resource:
+    """A webhook configuration with one webhook."""
+    hook = {"name": f"{name}.example.org", "clientConfig": client or {"service": {"name": name}}}
+    return Resource(
+        name=name,
+        type=f"kubernetes:admissionregistration.k8s.io/v1:{kind}",
+        props={"metadata": metadata(name, namespace=None), "webhooks": [hook]},
+    )
 
 
 def release(name: str = "sample", **values: Any) -> Resource:
@@ -168,21 +225,6 @@ def release(name: str = "sample", **values: Any) -> Resource:
         type="kubernetes:helm.sh/v3:Release",
         props={"chart": CHART, "name": name, "namespace": NAMESPACE, "values": values},
     )
-
-
-def baseline() -> list[Resource]:
-    """A plan in which every rule applies somewhere (stateful: only outside development) and holds."""
-    return [
-        namespace(),
-        quota(),
-        default_deny(),
-        deployment(),
-        service(),
-        claim("datasets"),
-        claim("checkpoints"),
-        *nodes("a100", 5, gpu_platform__fabric="infiniband-hdr", gpu_platform__multi_node="true"),
-        release(),
-    ]
 
 
 @dataclass(frozen=True)

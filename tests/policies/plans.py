@@ -2,21 +2,29 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from datetime import date
 from typing import Any
 
 from policies.charts import ChartError, ChartRenderer, ChartRequest, chart_request
 from policies.facts import load
-from policies.model import Facts, Planned, Rule, Unknown, Verdict
+from policies.model import Facts, Level, Planned, Rule, Unknown, Verdict
 from policies.objects import RELEASE, chart_objects, planned_objects
 from policies.rules import RULES
+from tests.policies.catalog_tables import FLOORS, INSTANCES, MIG, SERVERS, VERSIONS
 from tests.policies.manifests import Later, Marked, Resource, changed, deployment, service
 
 BY_ID: Mapping[str, Rule] = {rule.id: rule for rule in RULES}
 
 
+# A day before anything of the sample tables, or an exemption of the pack, ends.
+TODAY = date(2026, 7, 1)
+
+
 def facts() -> Facts:
-    """The pack's own facts."""
-    return load(frozenset(BY_ID))
+    """The pack's own facts, with MIG, versions and floors of the sample tables."""
+    own = load(frozenset(BY_ID), TODAY)
+    catalog = replace(own.catalog, instances=INSTANCES, mig=MIG, versions=VERSIONS, floors=FLOORS)
+    return replace(own, catalog=replace(catalog, servers={**catalog.servers, **SERVERS}))
 
 
 def urn(resource: Resource, stack: str = "dev") -> str:
@@ -85,8 +93,11 @@ def sample_chart(request: ChartRequest) -> tuple[Mapping[str, Any], ...]:
 
 
 def judge(rule: Rule, resources: Sequence[Resource], stack: str = "dev") -> Verdict:
-    """The rule's verdict on a whole plan, exemptions applied."""
+    """The rule's verdict on a whole plan, exemptions applied; None where the rule is off."""
     own, plan = facts(), [planned(resource, stack) for resource in resources]
+    development = own.is_development(f"urn:pulumi:{stack}::")
+    if (rule.in_development if development else rule.elsewhere) is Level.OFF:
+        return None
     if rule.check_stack is not None:
         verdict = rule.check_stack(plan, own)
     else:

@@ -1,18 +1,11 @@
 """Faults planted in pods and their environment."""
 
+import base64
 from dataclasses import replace
 from typing import Any
 
 from tests.policies.fault import PASSWORD, Fault, pod_fault
-from tests.policies.manifests import (
-    POD_TEMPLATE,
-    Marked,
-    Resource,
-    changed,
-    deployment,
-    metadata,
-    release,
-)
+from tests.policies.manifests import POD_TEMPLATE, Marked, Resource, changed, deployment, metadata, release
 
 _MAIN, _INIT, _CONTEXT = "spec.containers.0", "spec.initContainers.0", "spec.securityContext"
 PODS = (
@@ -34,6 +27,13 @@ PODS = (
     pod_fault("run-as-non-root", f"{_CONTEXT}.runAsNonRoot", False, "runAsNonRoot is false"),
     pod_fault("sysctls", f"{_CONTEXT}.sysctls", [{"name": "kernel.msgmax", "value": "1"}], "'kernel.msgmax'"),
     pod_fault("volumes", "spec.volumes.1.hostPath", {"path": "/etc"}, "spec.volumes[scratch] is a hostPath"),
+    pod_fault(
+        "volumes",
+        "spec.volumes.1",
+        {"name": "scratch", "csi": {"driver": "csi.example.org"}},
+        "spec.volumes[scratch] is a csi",
+        suffix="-csi",
+    ),
     pod_fault(
         "privileged", f"{_MAIN}.securityContext.privileged", True, "spec.containers[main].securityContext"
     ),
@@ -61,6 +61,8 @@ PODS = (
         "lacks requests.cpu, requests.memory",
         suffix="-init",
     ),
+    pod_fault("resources", f"{_MAIN}.resources.limits.cpu", "0m", "has limits.cpu '0m'", suffix="-zero"),
+    pod_fault("resources", f"{_MAIN}.resources.limits.memory", 0, "has limits.memory 0", suffix="-none"),
     replace(pod_fault("spec", "spec", None, "spec.template.spec is missing"), also=frozenset({"exposure"})),
     Fault(
         rule="pods",
@@ -82,6 +84,25 @@ PODS = (
             replace(
                 deployment("pods-job", changed(POD_TEMPLATE, f"{_MAIN}.securityContext.privileged", True)),
                 type="kubernetes:batch/v1:Job",
+            ),
+        ),
+    ),
+    Fault(
+        rule="pods",
+        check="privileged",
+        says="pods-predictor: spec.predictor.containers[main].securityContext.privileged",
+        added=(
+            Resource(
+                name="pods-predictor",
+                type="kubernetes:serving.kserve.io/v1beta1:InferenceService",
+                props={
+                    "metadata": metadata("pods-predictor"),
+                    "spec": {
+                        "predictor": changed(
+                            POD_TEMPLATE["spec"], "containers.0.securityContext.privileged", True
+                        )
+                    },
+                },
             ),
         ),
     ),
@@ -122,6 +143,19 @@ def _env(check: str, entry: dict[str, Any], suffix: str = "") -> Fault:
     return pod_fault(check, where, [entry], f"[{check}]", rule="pods-secrets", suffix=suffix)
 
 
+def _command(check: str, field: str, value: Any, says: str, suffix: str) -> Fault:
+    return pod_fault(check, f"{_MAIN}.{field}", value, says, rule="pods-secrets", suffix=suffix)
+
+
+def _config_map(check: str, name: str, says: str, **content: Any) -> Fault:
+    name = f"pods-secrets-{name}"
+    props = {"metadata": metadata(name), **content}
+    resource = Resource(name=name, type="kubernetes:core/v1:ConfigMap", props=props)
+    return Fault(rule="pods-secrets", check=check, says=says, added=(resource,))
+
+
+_ENCODED = base64.b64encode(PASSWORD.encode()).decode()
+_SETTINGS = f"db:\n  user: web\n  password: {PASSWORD}\n"
 SECRETS = (
     _env("env", {"name": "DB_PASSWORD", "value": PASSWORD}),
     _env("env", {"name": "GITHUB_TOKEN", "value": PASSWORD}, "-token"),
@@ -131,6 +165,26 @@ SECRETS = (
     pod_fault(
         "env", f"{_MAIN}.args", [f"--db-password={PASSWORD}"], "args[0]", rule="pods-secrets", suffix="-args"
     ),
+    _env("env", {"name": "DB_PASS", "value": PASSWORD}, "-pass"),
+    _env("shape", {"name": "CREDS", "value": "AKIA" + "A" * 16}, "-shape"),
+    _command("env", "args", ["serve", "--db-password", PASSWORD], "args[2]", "-next"),
+    _command("command", "command", ["sh", "-c", f"PGPASSWORD={PASSWORD} psql"], "gives PGPASSWORD", "-shell"),
+    _command(
+        "command",
+        "livenessProbe",
+        {"exec": {"command": ["sh", "-c", f"redis-cli --pass {PASSWORD} ping"]}},
+        "livenessProbe.exec.command[2] gives pass",
+        "-probe",
+    ),
+    _command(
+        "env",
+        "readinessProbe",
+        {"httpGet": {"port": 80, "httpHeaders": [{"name": "Authorization", "value": PASSWORD}]}},
+        "readinessProbe.httpGet.httpHeaders[0]",
+        "-header",
+    ),
+    _config_map("env", "binary", "binaryData[DB_PASSWORD]", binaryData={"DB_PASSWORD": _ENCODED}),
+    _config_map("config-map", "file", "data[app.yaml] gives password", data={"app.yaml": _SETTINGS}),
     Fault(
         rule="pods-secrets",
         check="env",

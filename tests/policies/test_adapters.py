@@ -1,6 +1,8 @@
 """The rules behind the SDK's own records: unknown values, secrets, crashes, exemptions, levels."""
 
+import contextlib
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -19,7 +21,7 @@ from pulumi_policy.proxy import UNKNOWN_STRING_VALUE, unknown_checking_proxy
 
 from policies.adapters import PlanReader, plain, policies, secrets_in
 from policies.charts import ChartRenderer
-from policies.model import Facts, Finding, Planned, Rule, Severity, Unknown, Verdict
+from policies.model import Facts, Finding, Level, Planned, Rule, Severity, Unknown, Verdict
 from policies.rules import RULES
 from tests.policies.manifests import CONTAINER, POD_TEMPLATE, Resource, changed, deployment, release
 from tests.policies.plans import facts, sample_chart, urn
@@ -170,10 +172,44 @@ def test_charts_are_judged_by_what_they_render_also_for_the_stack() -> None:
 
 def test_every_policy_has_an_explicit_level() -> None:
     made = policies(RULES, facts(), reader())
+    advice = ("acceptance", "exemptions", "sizing", "versions")
     assert {policy.name: policy.enforcement_level for policy in made} == {
-        rule.id: EnforcementLevel.REMEDIATE if rule.id == "pods-secrets" else EnforcementLevel.MANDATORY
-        for rule in RULES
+        **{
+            rule.id: EnforcementLevel.REMEDIATE if rule.id == "pods-secrets" else EnforcementLevel.MANDATORY
+            for rule in RULES
+        },
+        **{f"{name}-advice": EnforcementLevel.ADVISORY for name in advice},
     }
+
+
+def _texts(policy: ResourceValidationPolicy) -> list[str]:
+    texts: list[str] = []
+    policy.validate(arguments(deployment()), lambda text, _urn: texts.append(text))
+    return texts
+
+
+@pytest.mark.parametrize(
+    ("in_development", "advice", "reported"),
+    [
+        (Level.MANDATORY, False, {"x": ["[c] s: m"], "x-advice": None}),
+        (Level.MANDATORY, True, {"x": [], "x-advice": ["[c] s: m"]}),
+        (Level.ADVISORY, False, {"x": None, "x-advice": ["[c] s: m"]}),
+        (Level.OFF, False, {"x": None, "x-advice": None}),
+    ],
+)
+def test_a_finding_is_reported_at_the_level_of_the_stack_and_its_own(
+    in_development: Level, advice: bool, reported: dict[str, list[str] | None]
+) -> None:
+    def one(_planned: Planned, _facts: Facts) -> Verdict:
+        return (Finding(check="c", subject="s", message="m", advice=advice),)
+
+    rule = replace(_rule(one), in_development=in_development, elsewhere=Level.MANDATORY, gives_advice=advice)
+    said: dict[str, list[str] | None] = {"x": None, "x-advice": None}
+    for policy in policies([rule], facts(), reader()):
+        assert isinstance(policy, ResourceValidationPolicy)
+        with contextlib.suppress(_NotApplicableError):
+            said[policy.name] = _texts(policy)
+    assert said == reported
 
 
 def test_containers_of_the_samples_are_not_shared() -> None:

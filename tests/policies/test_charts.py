@@ -2,11 +2,13 @@
 
 import json
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pulumi
 import pytest
+import yaml
 
 from policies.charts import (
     HELM_VARIABLE,
@@ -128,6 +130,19 @@ def test_a_request_is_read_from_a_release() -> None:
         values='{"a": {"b": 3, "c": 2}}',
     )
     assert (request.name, REQUEST.name) == ("kueue", "kueue")
+
+
+@pytest.mark.parametrize("text", ["Ünïcode", "🚀 team", "tab\tend", "del\x7f\x85\u2028", 'quote"\\'])
+def test_values_are_the_same_text_when_read_as_yaml(text: str) -> None:
+    request = chart_request({"chart": "kueue", "version": "1", "values": {"contact": text}}, "logical")
+    assert yaml.safe_load(request.values) == {"contact": text}
+
+
+@pytest.mark.usefixtures("helm")
+def test_values_that_are_no_text_are_a_problem() -> None:
+    values = chart_request({"chart": "kueue", "version": "1", "values": {"a": "\ud83d"}}, "x").values
+    with pytest.raises(ChartError, match="not Unicode text"):
+        helm_template(replace(REQUEST, values=values))
 
 
 @pytest.mark.parametrize(

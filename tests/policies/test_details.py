@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from tests.policies.gpu_manifests import nodes
 from tests.policies.manifests import (
     CONTAINER,
     POD_SPEC,
@@ -13,7 +14,6 @@ from tests.policies.manifests import (
     claim,
     deployment,
     metadata,
-    nodes,
 )
 from tests.policies.plans import BY_ID, judge
 
@@ -108,6 +108,13 @@ def test_apparmor_annotations_are_judged() -> None:
         ("localhost:5000/web:1.2.3", ["registry"]),
         ("", ["reference"]),
         ("docker.io/library/postgres:15.14@sha256:short", ["reference"]),
+        ("registry.k8s.io/pause:3.10 ", ["reference"]),
+        (" registry.k8s.io/pause:3.10", ["reference"]),
+        (f"registry.k8s.io/pause@sha256:{'a' * 64}\n", ["reference"]),
+        ("registry.k8s.io/./pause:3.10", ["reference"]),
+        ("registry.k8s.io//pause:3.10", ["reference"]),
+        ("registry.k8s.io/Pause:3.10", ["reference"]),
+        ("registry.k8s.io:443/pause:3.10", ["registry"]),
     ],
 )
 def test_image_references(image: str, checks: list[str]) -> None:
@@ -142,6 +149,12 @@ def test_image_volumes_and_images_of_custom_resources_are_judged() -> None:
         ("HF_TOKEN", "x1", ["env"]),
         ("MLFLOW_FLASK_SERVER_SECRET_KEY", "x1", ["env"]),
         ("AWS_CREDENTIALS", "x1", ["env"]),
+        ("DB_PASS", "x1", ["env"]),
+        ("pgpass", "x1", ["env"]),
+        ("BYPASS", "x1", []),
+        ("COMPASS_HEADING", "x1", []),
+        ("SSH", "-----BEGIN OPENSSH PRIVATE KEY-----", ["shape"]),
+        ("HEADERS", "Authorization: Bearer x1", ["shape"]),
         ("MAX_TOKENS", "512", []),
         ("MONKEY", "x1", []),
         ("KEYBOARD", "x1", []),

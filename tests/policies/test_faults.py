@@ -4,7 +4,8 @@ import pytest
 
 from tests.policies.fault import PASSWORD, Fault
 from tests.policies.faults import FAULTS
-from tests.policies.manifests import baseline
+from tests.policies.good_plan import baseline
+from tests.policies.gpu_faults import OPERATORS
 from tests.policies.plans import BY_ID, judge
 
 
@@ -14,7 +15,7 @@ def test_the_good_plan_keeps_the_rule(rule: str) -> None:
     assert verdict == (None if rule == "stateful" else ())
 
 
-@pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.name)
+@pytest.mark.parametrize("fault", [*FAULTS, *OPERATORS], ids=lambda fault: fault.name)
 def test_a_planted_fault_is_found_by_its_rule_alone(fault: Fault) -> None:
     plan = [*baseline(), *fault.added]
     spoken = {rule.id: findings for rule in BY_ID.values() if (findings := judge(rule, plan))}
@@ -27,4 +28,4 @@ def test_a_planted_fault_is_found_by_its_rule_alone(fault: Fault) -> None:
 
 def test_fault_names_differ_and_every_rule_has_one() -> None:
     assert len({fault.name for fault in FAULTS}) == len(FAULTS)
-    assert {fault.rule for fault in FAULTS} | {"stateful"} == set(BY_ID)
+    assert {fault.rule for fault in FAULTS} | {"stateful", "exemptions"} == set(BY_ID)

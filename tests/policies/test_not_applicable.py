@@ -2,7 +2,8 @@
 
 import pytest
 
-from tests.policies.manifests import Resource, metadata, nodes, release, service
+from tests.policies.gpu_manifests import nodes
+from tests.policies.manifests import Resource, metadata, release, service
 from tests.policies.plans import BY_ID, judge
 
 _PROVIDER = Resource(name="cluster", type="pulumi:providers:kubernetes", props={})
@@ -33,7 +34,7 @@ OUTSIDE = [_PROVIDER, _RANDOM, _COMPONENT, _GROUP]
 @pytest.mark.parametrize(
     ("rule", "plan"),
     [
-        *((rule, OUTSIDE) for rule in sorted(BY_ID)),
+        *((rule, OUTSIDE) for rule in sorted(set(BY_ID) - {"exemptions"})),
         ("labels", [_LABEL_PATCH]),
         ("pods", [_CONFIG, _CRD, service()]),
         ("pods-secrets", [_CRD, service()]),
@@ -43,6 +44,17 @@ OUTSIDE = [_PROVIDER, _RANDOM, _COMPONENT, _GROUP]
         ("namespaces", [_CONFIG, service()]),
         ("storage-split", [_CONFIG, service()]),
         ("fabric", [_CPU_NODE, _CONFIG]),
+        ("network", [_CONFIG, service()]),
+        ("admission", [_CONFIG, service()]),
+        ("access", [_CONFIG, service()]),
+        ("host-storage", [_CONFIG, service()]),
+        ("numa", [_CPU_NODE, *nodes("one", 1, None, **{"nvidia.com__gpu.count": "1"})]),
+        ("sizing", [_CPU_NODE, _CONFIG]),
+        ("mig", [_CPU_NODE, *nodes("whole", 1)]),
+        ("acceptance", [_CPU_NODE, *nodes("alone", 1, gpu_platform__multi_node="true")]),
+        ("acceptance", nodes("apart", 3)),
+        ("scheduler", [_CONFIG, service(), *nodes("whole", 1)]),
+        ("versions", [_CONFIG, service(), *nodes("whole", 1)]),
         ("charts", [_CONFIG]),
         ("charts-values", [_CONFIG]),
     ],

@@ -1,23 +1,19 @@
-"""The dev stack as a whole: every resource, its outputs, and no finding of the policy pack."""
+"""The dev stack as a whole: every resource and its outputs. Findings: tests/policies/test_corpus.py."""
 
 from dataclasses import replace
 from types import MappingProxyType
-from typing import Any
 
 import pytest
 
 from lab.paths import REPOSITORY
-from policies.rules import RULES
 from stacks.config import KubeconfigCluster, Settings, load_file, settings_file
 from stacks.config.models import SampleSettings, TrackingSettings
 from stacks.config.models_monitoring import GrafanaSettings, MonitoringSettings, ReceiverSettings
 from stacks.config.versions import read
 from stacks.kinds import deploy
 from stacks.machine import DEFAULT_STATE
-from tests.harness import run
+from tests.harness import PASSWORDS, run
 from tests.harness.recording import Recording
-from tests.policies.manifests import Resource
-from tests.policies.plans import judge
 
 COMPONENTS = {
     "gpuplatform:compute:SimulatedGpuPool": 2,
@@ -85,8 +81,7 @@ def settings() -> Settings:
 
 
 def _run(settings: Settings, *, preview: bool = False) -> Recording:
-    made = {"random:index/randomPassword:RandomPassword": {"result": "made", "bcryptHash": "hash"}}
-    return run(lambda: deploy(settings).exports(), preview=preview, made=made)
+    return run(lambda: deploy(settings).exports(), preview=preview, made=PASSWORDS)
 
 
 @pytest.mark.parametrize("preview", [False, True], ids=["up", "preview"])
@@ -131,18 +126,6 @@ def test_the_outputs_are_what_the_commands_read(settings: Settings) -> None:
         ],
     }
     assert set(outputs["storage"]) == {"datasets", "checkpoints"}
-
-
-@pytest.mark.parametrize("rule", RULES, ids=lambda rule: str(rule.id))
-@pytest.mark.parametrize("preview", [False, True], ids=["up", "preview"])
-def test_the_policy_pack_finds_nothing(settings: Settings, rule: Any, preview: bool) -> None:
-    resources = [
-        Resource(name=item.name, type=item.type, props=item.inputs, protect=bool(item.options.protect))
-        for item in _run(settings, preview=preview).resources
-        # The chart's own objects are judged where helm really renders it: on the engine, by every `up`.
-        if not item.type.startswith("gpuplatform:") and item.type != "kubernetes:helm.sh/v3:Release"
-    ]
-    assert not judge(rule, resources)
 
 
 def test_everything_uses_the_explicit_provider(settings: Settings) -> None:

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from components.catalog import FABRICS, SERVERS
-from components.compute import SimulatedGpuPool, SimulatedGpuPoolArgs
+from components.compute import Operation, SimulatedGpuPool, SimulatedGpuPoolArgs
 from components.compute._simulated_gpu_pool_plan import plan_nodes
 from components.contracts import GpuPool, Taint
 from components.core import ArgsError
@@ -100,6 +100,8 @@ def test_a_node_says_what_the_catalogue_says(preview: bool) -> None:
                     "nvidia.com/gpu.compute.minor": "0",
                     "nvidia.com/mig.capable": "true",
                     "nvidia.com/mig.strategy": "single",
+                    "gpu-platform/topology-policy": "single-numa-node",
+                    "gpu-platform/cpu-policy": "static",
                 },
                 "annotations": {
                     **ANNOTATIONS,
@@ -121,6 +123,35 @@ def test_a_node_says_what_the_catalogue_says(preview: bool) -> None:
     recording.assert_counts({COMPONENT: 1, NODE: 3})
     names = [resource.name for resource in recording.of_type(NODE)]
     assert sorted(names) == ["a100-b0-r0-n0", "a100-b0-r0-n1", "a100-b1-r0-n0"]
+
+
+def test_a_node_tells_how_it_is_operated() -> None:
+    operation = Operation(
+        topology_policy="restricted",
+        mig_strategy="mixed",
+        mig_layout={"3g.40gb": 1, "4g.40gb": 1},
+        sharing_strategy="time-slicing",
+        sharing_replicas=4,
+        driver_version="580.95.05",
+        cuda_version="13.0",
+    )
+    args = replace(_args(), operation=operation)
+    node = run(lambda: SimulatedGpuPool("a100", args) and None).of_type(NODE)[0]
+    metadata = node.inputs["metadata"]
+    assert metadata["annotations"]["gpu-platform/mig-layout"] == "3g.40gb=1,4g.40gb=1"
+    said = {key: value for key, value in metadata["labels"].items() if key in _OPERATION}
+    assert said == _OPERATION
+
+
+_OPERATION = {
+    "gpu-platform/topology-policy": "restricted",
+    "gpu-platform/cpu-policy": "static",
+    "nvidia.com/mig.strategy": "mixed",
+    "nvidia.com/gpu.sharing-strategy": "time-slicing",
+    "nvidia.com/gpu.replicas": "4",
+    "nvidia.com/cuda.driver-version.full": "580.95.05",
+    "nvidia.com/cuda.runtime-version.full": "13.0",
+}
 
 
 def _pool(args: SimulatedGpuPoolArgs) -> GpuPool:

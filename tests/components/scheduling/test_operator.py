@@ -90,6 +90,8 @@ def test_the_api_server_reaches_the_webhook_and_kueue_the_api_server_and_nothing
     ports = {port["port"] for port in policies["allow-api-server-calls"]["ingress"][0]["ports"]}
     assert ports == {9443, 8443, 8082}
     assert {p["port"] for p in policies["allow-to-api-server"]["egress"][0]["ports"]} == {443, 6443}
+    for name in ("allow-api-server-calls", "allow-to-api-server"):
+        assert policies[name]["podSelector"] == {"matchLabels": {"control-plane": "controller-manager"}}
 
 
 def test_the_values_are_these_and_no_more() -> None:

@@ -146,8 +146,10 @@ def test_changed_settings_start_the_pod_again() -> None:
 
 
 def test_network_policies_find_the_name_service_by_its_usual_label_and_port() -> None:
-    found = {item["kind"]: item["spec"] for item in objects() if item["metadata"]["name"] in {"coredns", "kube-dns"}
-             and item["kind"] in {"Deployment", "Service"}}  # fmt: skip
+    wanted = {("Deployment", "coredns"), ("Service", "kube-dns")}
+    found = {
+        item["kind"]: item["spec"] for item in objects() if (item["kind"], item["metadata"]["name"]) in wanted
+    }
     (container,) = found["Deployment"]["template"]["spec"]["containers"]
     assert found["Deployment"]["template"]["metadata"]["labels"]["k8s-app"] == "kube-dns"
     dns = [port["containerPort"] for port in container["ports"] if port["name"].startswith("dns")]

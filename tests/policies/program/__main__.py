@@ -1,4 +1,4 @@
-"""The plan of ``tests.policies.manifests``, with the faults named in the configuration."""
+"""The plan of ``tests.policies.good_plan``, with the faults named in the configuration."""
 
 import sys
 from pathlib import Path
@@ -8,7 +8,8 @@ import pulumi
 sys.path.insert(0, str(Path(__file__).resolve().parents[3]))
 
 from tests.policies.faults import FAULTS
-from tests.policies.manifests import Later, Marked, Resource, baseline
+from tests.policies.good_plan import baseline
+from tests.policies.manifests import Later, Marked, Resource
 
 config = pulumi.Config()
 chosen = set((config.get("faults") or "").split())

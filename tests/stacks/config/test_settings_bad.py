@@ -40,6 +40,18 @@ ABOVE_POOL = "got 5; accepted: at most the 4 nodes of pools.a100"
 POOL = {"server": "dgx-h100", "nodes": 1, "fabric": "infiniband-ndr"}
 # where it is set, what is set, path of the problem if another, words of the problem
 BAD: list[tuple[str, object, str, str]] = [
+    # how nodes are operated
+    ("pools/small/kubelet", {"topology_manager": "restricted"}, "pools.small.kubelet.topology_manager", "accepted: single-numa-node on nodes with several GPUs"),
+    ("pools/a100/kubelet", {"topology_manager": "none"}, "pools.a100.kubelet.topology_manager", "accepted: single-numa-node or restricted on nodes"),
+    ("pools/a100/kubelet", {"cpu_manager": "none"}, "pools.a100.kubelet.cpu_manager", "accepted: static on nodes with several GPUs"),
+    ("pools/small/mig", {"layout": {"3g.40gb": 1, "4g.40gb": 1}}, "pools.small.mig.strategy", "'single' with 3g.40gb, 4g.40gb; accepted: mixed"),
+    ("pools/a100/mig", {"layout": {"1g.10gb": 7}}, "pools.a100.mig", "accepted: no MIG with `multi_node_training: true`"),
+    ("pools/small/mig", {"layout": {"1g.10gb": 8}}, "pools.small.mig.layout.1g.10gb", "from 1 to 7"),
+    ("pools/a100/sharing", {"strategy": "time-slicing", "replicas": 4}, "pools.a100.sharing.strategy", "'time-slicing' for queues research, prod; accepted: none"),
+    ("pools/small/sharing", {"strategy": "mps"}, "pools.small.sharing.replicas", "accepted: 2 or more with mps"),
+    ("pools/small/sharing", {"replicas": 4}, "pools.small.sharing.replicas", "accepted: 1 while the strategy is none"),
+    ("pools/small/driver", {"version": "latest", "cuda": "13.0"}, "pools.small.driver.version", 'a version in quotes'),
+    ("queues/research/fair_share", 0, "", "accepted: a whole number from 1 to 1000"),
     # unknown and missing keys
     ("polls", {}, "", "got the unknown key 'polls'; accepted: kind, ownership, cluster,"),
     ("polls", {}, "", "fix: did you mean 'pools'? Else remove it"),

@@ -29,6 +29,15 @@ def _kubeconfig(good: dict[str, Any], **artifacts: Any) -> dict[str, Any]:
     return {**good, "cluster": cluster, **rest}
 
 
+# What the rules ask of nodes is what they get where nothing is said.
+OPERATION: dict[str, Any] = {
+    "kubelet": {"topology_manager": "single-numa-node", "cpu_manager": "static"},
+    "mig": None,
+    "sharing": {"strategy": "none", "replicas": 1},
+    "driver": None,
+}
+
+
 def test_the_whole_result(good: dict[str, Any], versions: Versions) -> None:
     settings = load("dev", good, versions)
     assert isinstance(settings, Settings)
@@ -43,6 +52,7 @@ def test_the_whole_result(good: dict[str, Any], versions: Versions) -> None:
             "multi_node_training": True,
             "topology": {"nodes_per_rack": 4, "racks_per_block": 8},
             "acceptance": None,
+            **OPERATION,
         },
         "small": {
             "server": "generic-2x-a100-80",
@@ -51,6 +61,7 @@ def test_the_whole_result(good: dict[str, Any], versions: Versions) -> None:
             "multi_node_training": False,
             "topology": {"nodes_per_rack": 4, "racks_per_block": 8},
             "acceptance": None,
+            **OPERATION,
         },
     }
     assert {
