@@ -49,7 +49,7 @@ def deploy(settings: Settings) -> StackOutputs:
     mounts = _volumes(site, namespaces)
     watched = monitoring.install(site)
     ml = mlplatform.deploy(site, namespaces, watcher=None if watched is None else watched.namespace)
-    watching = monitoring.deploy(site, watched, kueue=kueue, tracking=ml.tracking)
+    watching = monitoring.deploy(site, watched, kueue=kueue, ml=ml)
     samples = mlplatform.samples(site, namespaces, pools, queues)
     return StackOutputs(
         environment=settings.environment,

@@ -3,7 +3,6 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from components.contracts import TrackingEndpoint
 from components.kube import ChartSource, TenantNamespace, TenantNamespaceArgs
 from components.observability import (
     Grafana,
@@ -23,6 +22,7 @@ from components.observability import (
     targets,
 )
 from components.scheduling import KueueOperator
+from stacks.mlplatform import MlPlatform
 from stacks.namespaces import MLOPS, MONITORING, defaults, service_quota
 from stacks.outputs import Service
 from stacks.site import Site
@@ -78,7 +78,7 @@ def deploy(
     installed: Installed | None,
     *,
     kueue: KueueOperator | None,
-    tracking: TrackingEndpoint | None,
+    ml: MlPlatform,
 ) -> Mapping[str, Service]:
     """Prometheus, Alertmanager, what they scrape, who is told; nothing where monitoring is off."""
     if installed is None:
@@ -111,7 +111,7 @@ def deploy(
                 *_own_scrapes(monitoring),
                 *_gpu_scrapes(site, installed),
                 *(() if kueue is None else (targets.kueue(KUEUE_NAMESPACE),)),
-                *(() if tracking is None else (_tracking_scrape(tracking),)),
+                *_tracking_scrape(ml),
             ),
             gate=gate,
         ),
@@ -161,10 +161,11 @@ def _gpu_scrapes(site: Site, installed: Installed) -> tuple[Scrape, ...]:
     return (telemetry.scrape,)
 
 
-def _tracking_scrape(tracking: TrackingEndpoint) -> Scrape:
-    return targets.tracking(
-        tracking.metrics, namespace=MLOPS, app=tracking.metrics.job, credentials=tracking.credentials
-    )
+def _tracking_scrape(ml: MlPlatform) -> tuple[Scrape, ...]:
+    if ml.tracking is None or ml.metrics_login is None:
+        return ()
+    metrics = ml.tracking.metrics
+    return (targets.tracking(metrics, namespace=MLOPS, app=metrics.job, credentials=ml.metrics_login),)
 
 
 def _grafana(site: Site, installed: Installed, monitoring: Monitoring) -> dict[str, Service]:

@@ -21,7 +21,7 @@ from tests.policies.plans import judge
 COMPONENTS = {
     "gpuplatform:compute:SimulatedGpuPool": 2,
     "gpuplatform:kube:ChartRelease": 2,
-    "gpuplatform:kube:DeliveredSecret": 6,
+    "gpuplatform:kube:DeliveredSecret": 7,
     "gpuplatform:kube:Namespace": 6,
     "gpuplatform:kube:NetworkAllow": 7,
     "gpuplatform:kube:Workload": 5,
