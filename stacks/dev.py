@@ -47,7 +47,7 @@ def deploy(settings: Settings) -> StackOutputs:
     mounts = _volumes(site, namespaces)
     watched = monitoring.install(site)
     ml = mlplatform.deploy(site, namespaces, watcher=None if watched is None else watched.namespace)
-    watching = monitoring.deploy(site, watched, kueue=kueue, tracking=ml.tracking)
+    watching = monitoring.deploy(site, watched, kueue=kueue, ml=ml, pools=pools)
     samples = mlplatform.samples(site, namespaces, pools, queues, mounts)
     return StackOutputs(
         environment=settings.environment,

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from components.contracts import GpuPool, Purpose, QueueRef, StorageMount, TrackingEndpoint
+from components.contracts import GpuPool, Purpose, QueueRef, SecretRef, StorageMount, TrackingEndpoint
 from components.kube import NAME_LABEL, Pods, TenantNamespace
 from components.mlops import ExperimentTracking, ExperimentTrackingArgs, TrainingSample, training_sample
 from components.scheduling import (
@@ -36,10 +36,12 @@ class MlPlatform:
     Args:
         services: Services by name.
         tracking: Experiment tracking; None where it is off.
+        metrics_login: What its metrics ask for; None where nothing scrapes it.
     """
 
     services: Mapping[str, Service] = field(default_factory=dict)
     tracking: TrackingEndpoint | None = None
+    metrics_login: SecretRef | None = None
 
 
 def deploy(site: Site, namespaces: Namespaces, *, watcher: TenantNamespace | None) -> MlPlatform:
@@ -94,11 +96,8 @@ def deploy(site: Site, namespaces: Namespaces, *, watcher: TenantNamespace | Non
             database=postgres.databases[DATABASE],
             login_database=postgres.databases[LOGIN_DATABASE],
             object_store=store.store,
-            clients=(
-                Pods(namespace=JOBS),
-                Pods(namespace=WORKBENCH),
-                *(Pods(namespace=MONITORING, labels={NAME_LABEL: "prometheus"}) for _ in watching),
-            ),
+            clients=(Pods(namespace=JOBS), Pods(namespace=WORKBENCH)),
+            watchers=tuple(Pods(namespace=MONITORING, labels={NAME_LABEL: "prometheus"}) for _ in watching),
             app=TRACKING_APP,
             allowed_hosts=settings.tracking.allowed_hosts,
             replicas=settings.tracking.replicas,
@@ -111,7 +110,7 @@ def deploy(site: Site, namespaces: Namespaces, *, watcher: TenantNamespace | Non
         "object-store": Service(endpoint=store.service, credentials=store.store.credentials),
         "postgres": Service(endpoint=postgres.service, credentials=postgres.databases[DATABASE].credentials),
     }
-    return MlPlatform(services=services, tracking=tracking.tracking)
+    return MlPlatform(services=services, tracking=tracking.tracking, metrics_login=tracking.watcher)
 
 
 def samples(

@@ -3,9 +3,11 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from components.contracts import TrackingEndpoint
+from components.contracts import GpuPool
 from components.kube import ChartSource, TenantNamespace, TenantNamespaceArgs
 from components.observability import (
+    AlertRules,
+    AlertRulesArgs,
     Grafana,
     GrafanaArgs,
     Monitoring,
@@ -22,7 +24,10 @@ from components.observability import (
     flows,
     targets,
 )
+from components.observability.rules import ExpectedPool, RuleSettings, rule_groups, shortened
 from components.scheduling import KueueOperator
+from stacks.config import LabCluster
+from stacks.mlplatform import MlPlatform
 from stacks.namespaces import MLOPS, MONITORING, defaults, service_quota
 from stacks.outputs import Service
 from stacks.site import Site
@@ -52,7 +57,7 @@ def install(site: Site) -> Installed | None:
             ownership=site.ownership,
             quota=service_quota(),
             container_defaults=defaults(),
-            flows=flows(),
+            flows=flows(tuple(one.url for one in site.settings.monitoring.receivers.values())),
         ),
         opts=site.after(),
     )
@@ -78,9 +83,10 @@ def deploy(
     installed: Installed | None,
     *,
     kueue: KueueOperator | None,
-    tracking: TrackingEndpoint | None,
+    ml: MlPlatform,
+    pools: Mapping[str, GpuPool],
 ) -> Mapping[str, Service]:
-    """Prometheus, Alertmanager, what they scrape, who is told; nothing where monitoring is off."""
+    """Prometheus, Alertmanager, what they scrape, the alerts, who is told; nothing where monitoring is off."""
     if installed is None:
         return {}
     settings, artifacts = site.settings.monitoring, site.settings.artifacts
@@ -111,11 +117,21 @@ def deploy(
                 *_own_scrapes(monitoring),
                 *_gpu_scrapes(site, installed),
                 *(() if kueue is None else (targets.kueue(KUEUE_NAMESPACE),)),
-                *(() if tracking is None else (_tracking_scrape(tracking),)),
+                *_tracking_scrape(ml),
             ),
             gate=gate,
         ),
         opts=waiting if kueue is None else site.after(installed.namespace, installed.operator, kueue),
+    )
+    AlertRules(
+        "alerts",
+        AlertRulesArgs(
+            ownership=site.ownership,
+            namespace=MONITORING,
+            groups=tuple(rule_groups(_rule_settings(site, pools))),
+            gate=gate,
+        ),
+        opts=waiting,
     )
     if settings.receivers:
         Receivers(
@@ -133,6 +149,15 @@ def deploy(
         "alertmanager": Service(endpoint=monitoring.alertmanager, credentials=monitoring.login),
     }
     return services | _grafana(site, installed, monitoring)
+
+
+def _rule_settings(site: Site, pools: Mapping[str, GpuPool]) -> RuleSettings:
+    """Windows of production; on the lab shorter ones, so that an injected fault shows within minutes."""
+    interval = site.settings.monitoring.scrape_interval_seconds
+    watched = tuple(ExpectedPool.of(pool) for pool in pools.values())
+    if isinstance(site.settings.cluster, LabCluster):
+        return shortened(RuleSettings(pools=watched), scrape_interval_seconds=interval)
+    return RuleSettings(pools=watched, scrape_interval_seconds=interval)
 
 
 def _own_scrapes(monitoring: Monitoring) -> tuple[Scrape, ...]:
@@ -161,10 +186,11 @@ def _gpu_scrapes(site: Site, installed: Installed) -> tuple[Scrape, ...]:
     return (telemetry.scrape,)
 
 
-def _tracking_scrape(tracking: TrackingEndpoint) -> Scrape:
-    return targets.tracking(
-        tracking.metrics, namespace=MLOPS, app=tracking.metrics.job, credentials=tracking.credentials
-    )
+def _tracking_scrape(ml: MlPlatform) -> tuple[Scrape, ...]:
+    if ml.tracking is None or ml.metrics_login is None:
+        return ()
+    metrics = ml.tracking.metrics
+    return (targets.tracking(metrics, namespace=MLOPS, app=metrics.job, credentials=ml.metrics_login),)
 
 
 def _grafana(site: Site, installed: Installed, monitoring: Monitoring) -> dict[str, Service]:

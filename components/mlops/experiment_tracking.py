@@ -68,6 +68,8 @@ class ExperimentTrackingArgs:
         login_database: Database of users and permissions, on the same credentials.
         object_store: Where artifacts go.
         clients: Pods that may call it; each of their namespaces receives the job user's credentials.
+        watchers: Pods that read its metrics, which MLflow shows to administrators only: each of their
+            namespaces receives the administrator's credentials.
         app: Name of its objects and its host name, a DNS label.
         allowed_hosts: More Host headers to answer to, e.g. of an ingress; ``*`` is refused.
         replicas: Pods, 1 or more.
@@ -86,6 +88,7 @@ class ExperimentTrackingArgs:
     login_database: DatabaseEndpoint
     object_store: ObjectStore
     clients: tuple[Pods, ...]
+    watchers: tuple[Pods, ...] = ()
     app: str = "mlflow"
     allowed_hosts: tuple[str, ...] = ()
     replicas: int = 1
@@ -99,7 +102,7 @@ class ExperimentTrackingArgs:
             *check_dns_label("namespace", self.namespace),
             *check_positive("replicas", self.replicas),
             *check_positive("workers", self.workers),
-            *client_problems(self.clients),
+            *client_problems((*self.clients, *self.watchers)),
         ]
         raise_problems("experiment tracking", problems + _host_problems(self) + _database_problems(self))
 
@@ -157,6 +160,7 @@ class ExperimentTracking(Component):
     tracking: TrackingEndpoint
     url: pulumi.Output[str]
     admin: SecretRef
+    watcher: SecretRef | None
 
     def __init__(
         self, name: str, args: ExperimentTrackingArgs, opts: pulumi.ResourceOptions | None = None
@@ -169,12 +173,13 @@ class ExperimentTracking(Component):
         self.admin = self._deliver_server(name, args, generated)
         url = f"http://{args.app}.{args.namespace}.svc:{plan.PORT}"
         jobs = self._deliver_clients(name, args, url, generated["jobs-password"])
+        self.watcher = self._deliver_watchers(name, args, generated["admin-password"])
         workload = Workload(f"{name}-server", _workload(args, self.admin, generated), self.child())
         allow_clients(
             self,
             name,
             ownership=args.ownership,
-            clients=args.clients,
+            clients=(*args.clients, *args.watchers),
             server=Pods(namespace=args.namespace, labels={NAME_LABEL: args.app}),
             port=plan.PORT,
         )
@@ -221,6 +226,20 @@ class ExperimentTracking(Component):
             ),
             self.child(),
         ).ref
+
+    def _deliver_watchers(
+        self, name: str, args: ExperimentTrackingArgs, password: pulumi.Output[str]
+    ) -> SecretRef | None:
+        if not args.watchers:
+            return None
+        delivered = DeliveredSecretArgs(
+            secret=f"{args.app}-metrics",
+            namespaces=tuple(watcher.namespace for watcher in args.watchers),
+            ownership=args.ownership,
+            values={"username": ADMIN, "password": password},
+            roles={"username": "username", "password": "password"},
+        )
+        return DeliveredSecret(f"{name}-metrics", delivered, self.child()).ref
 
     def _deliver_clients(
         self, name: str, args: ExperimentTrackingArgs, url: str, password: pulumi.Output[str]

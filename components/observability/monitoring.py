@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from typing import ClassVar
+from urllib.parse import urlsplit
 
 import pulumi
 from pulumi_kubernetes.core.v1 import ServiceAccount
@@ -38,7 +39,7 @@ _API_SERVER_PORTS = (443, 6443)
 _ASK_THE_API_SERVER = (operator.APP, plan.PROMETHEUS, simulated_gpu_telemetry.APP)
 _KUBELET_PORT = 10250
 # Receivers answer on 443 outside; others name their port in ``receiver_ports``.
-_RECEIVER_PORTS = (443,)
+_HTTPS = 443
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -101,8 +102,14 @@ def _release_problems(path: str, image: str) -> list[Problem]:
     return []
 
 
-def flows() -> tuple[Flow, ...]:
-    """What the namespace of the monitoring must allow beside its own traffic."""
+def flows(webhooks: tuple[str, ...] = ()) -> tuple[Flow, ...]:
+    """What the namespace of the monitoring must allow beside its own traffic.
+
+    Args:
+        webhooks: Addresses Alertmanager tells; it may reach their ports, and 443 for receivers of users' own.
+    """
+    named = (urlsplit(url) for url in webhooks)
+    ports = {_HTTPS, *(url.port or (80 if url.scheme == "http" else _HTTPS) for url in named)}
     return (
         *(
             Flow(
@@ -125,7 +132,7 @@ def flows() -> tuple[Flow, ...]:
             name="to-receivers",
             direction=Direction.EGRESS,
             peers=(ANYWHERE,),
-            ports=_RECEIVER_PORTS,
+            ports=tuple(sorted(ports)),
             pods=ALERTMANAGER_PODS,
         ),
     )

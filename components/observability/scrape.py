@@ -40,6 +40,7 @@ class Scrape:
         pods: Its pods: for finding them, and for the way in.
         service_labels: Labels of its Service; empty where ``by_name`` is set.
         pod_port: Port of the pods.
+        port_name: Name of the Service's port, where there are no pods behind it whose port could be told.
         login: How Prometheus logs in.
         credentials: For BASIC: roles ``username`` and ``password``, in Prometheus' namespace.
         https: Speak TLS.
@@ -56,6 +57,7 @@ class Scrape:
     endpoint: MetricsEndpoint
     pods: Pods
     pod_port: int
+    port_name: str = ""
     service_labels: Mapping[str, str] = field(default_factory=dict)
     login: ScrapeLogin = ScrapeLogin.NONE
     credentials: SecretRef | None = None
@@ -171,7 +173,7 @@ def service_monitor(args: ScrapesArgs, scrape: Scrape) -> dict[str, Any]:
     """The ServiceMonitor of a service whose pods are asked one by one."""
     endpoint = scrape.endpoint
     how: dict[str, Any] = {
-        "targetPort": scrape.pod_port,
+        **({"port": scrape.port_name} if scrape.port_name else {"targetPort": scrape.pod_port}),
         "path": endpoint.path,
         "scheme": "https" if scrape.https else "http",
         "honorLabels": scrape.honor_labels,

@@ -53,6 +53,7 @@ def _kubelet(namespace: str, job: str, path: str, keep: str) -> Scrape:
         ),
         pods=Pods(namespace=namespace),
         pod_port=_KUBELET_PORT,
+        port_name="https-metrics",
         service_labels={NAME_LABEL: "kubelet"},
         login=ScrapeLogin.TOKEN,
         https=True,

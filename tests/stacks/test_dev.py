@@ -18,7 +18,7 @@ from tests.harness.recording import Recording
 COMPONENTS = {
     "gpuplatform:compute:SimulatedGpuPool": 2,
     "gpuplatform:kube:ChartRelease": 2,
-    "gpuplatform:kube:DeliveredSecret": 6,
+    "gpuplatform:kube:DeliveredSecret": 7,
     "gpuplatform:kube:Namespace": 6,
     "gpuplatform:kube:NetworkAllow": 7,
     "gpuplatform:kube:Workload": 5,

@@ -7,6 +7,7 @@ import pytest
 
 from components.contracts import DatabaseEndpoint, SecretRef
 from components.core import ArgsError
+from components.kube import Pods
 from components.mlops import ExperimentTracking
 from tests.components.mlops.shapes import (
     DEPLOYMENT,
@@ -188,3 +189,14 @@ def test_values_that_come_later_are_accepted() -> None:
 
     env = {item["name"]: item.get("value") for item in pod(run(program, made=MADE))["containers"][0]["env"]}
     assert env["MLFLOW_BACKEND_STORE_URI"] == "postgresql+psycopg2://db.example:1/x"
+
+
+def test_who_reads_the_metrics_gets_the_administrators_login() -> None:
+    recording = record(
+        watchers=(Pods(namespace="monitoring", labels={"app.kubernetes.io/name": "prometheus"}),)
+    )
+    secret = recording.one("kubernetes:core/v1:Secret", "tracking-metrics-monitoring").inputs
+    assert secret["metadata"]["name"] == "mlflow-metrics"
+    assert set(secret["stringData"]) == {"username", "password"}
+    names = {item.name for item in recording.of_type("kubernetes:networking.k8s.io/v1:NetworkPolicy")}
+    assert {"tracking-from-monitoring-ingress", "tracking-from-monitoring-egress"} <= names

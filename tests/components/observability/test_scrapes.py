@@ -97,6 +97,12 @@ def test_telemetry_about_others_keeps_its_labels_and_not_those_of_its_exporter()
     assert spec["attachMetadata"] == {"node": True}
 
 
+def test_a_service_without_pods_is_asked_at_its_port() -> None:
+    found = endpoint(targets.kubelet("monitoring"))
+    assert found["port"] == "https-metrics"
+    assert "targetPort" not in found
+
+
 def test_logins_and_certificates() -> None:
     token = endpoint(scrape(login=ScrapeLogin.TOKEN, https=True))
     assert token["bearerTokenFile"] == "/var/run/secrets/kubernetes.io/serviceaccount/token"
