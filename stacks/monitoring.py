@@ -86,7 +86,7 @@ def deploy(
     ml: MlPlatform,
     pools: Mapping[str, GpuPool],
 ) -> Mapping[str, Service]:
-    """Prometheus, Alertmanager, what they scrape, the alerts, who is told; nothing where monitoring is off."""
+    """Prometheus, Alertmanager, scrapes, alerts, who is told; nothing where monitoring is off."""
     if installed is None:
         return {}
     settings, artifacts = site.settings.monitoring, site.settings.artifacts

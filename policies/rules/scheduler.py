@@ -144,9 +144,13 @@ def _capacity(flavor: KubeObject, plan: Sequence[Planned]) -> float | Unknown | 
 
 
 def _gangs(item: KubeObject, settings: Mapping[str, Value]) -> Iterator[Finding]:
-    if at(settings, "waitForPodsReady", "enable") is not True:
+    # v1beta2 turns it on by naming it; v1beta1 had a switch beside it.
+    named = at(settings, "waitForPodsReady", "timeout") is not None
+    newer = str(at(settings, "apiVersion")).endswith("/v1beta2")
+    if not (named if newer else at(settings, "waitForPodsReady", "enable") is True):
         message = "waitForPodsReady is off, so that half a gang may hold its GPUs"
-        yield item.fail("gang", f"{message}; accepted: waitForPodsReady.enable true")
+        accepted = "waitForPodsReady with a timeout" if newer else "waitForPodsReady.enable true"
+        yield item.fail("gang", f"{message}; accepted: {accepted}")
 
 
 RULE = Rule(

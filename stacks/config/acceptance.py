@@ -28,7 +28,7 @@ class AcceptanceSettings(Section):
     """Tests of a pool, delivered as manifests; `python -m cli acceptance` lists and judges them."""
 
     queue: Slug
-    """Queue they go through; it must hold the whole pool, as most tests run on every node at once."""
+    """Queue they go through; it or its cohort holds the whole pool: most tests run on every node at once."""
     tests: Annotated[
         tuple[TestName, ...],
         Field(strict=False),
@@ -63,6 +63,18 @@ def acceptance_problems(root: View) -> Iterator[SettingProblem]:
         yield from _thresholds(acceptance)
 
 
+def _reachable(root: View, queue: str, pool: str) -> int:
+    """GPUs of a pool a queue can get: its own, in a cohort all of the cohort, by borrowing."""
+    queues = root.at("queues")
+    cohort = queues.at(queue, "cohort").text
+    members = [
+        key
+        for key, entry in queues.entries()
+        if key == queue or (cohort is not None and entry.at("cohort").text == cohort)
+    ]
+    return sum(queues.at(key, "pools", pool, "gpus").number or 0 for key in members)
+
+
 def _queue(root: View, name: str, pool: View, acceptance: View) -> Iterator[SettingProblem]:
     queue, queues = acceptance.at("queue"), tuple(key for key, _ in root.at("queues").entries())
     if queue.text is None:
@@ -75,7 +87,7 @@ def _queue(root: View, name: str, pool: View, acceptance: View) -> Iterator[Sett
         return
     quotas = root.at("queues", queue.text, "pools")
     server, nodes = SERVERS.get(pool.at("server").text or ""), pool.at("nodes").number
-    quota = quotas.at(name, "gpus").number or 0
+    quota = _reachable(root, queue.text, name)
     if server and nodes and quota < server.gpus * nodes and quotas.raw:
         yield queue.problem(
             f"a queue with a quota of all {server.gpus * nodes} GPUs of pools.{name}: a test of every node "

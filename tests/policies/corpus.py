@@ -80,7 +80,6 @@ CLEAN = (
             "pools/cut": _CUT,
             "pools/h100/driver": {"version": "580.95.05", "cuda": "13.0"},
             "queues/research/pools/h100": {"gpus": 16},
-            "pools/h100/acceptance": {"queue": "research", "nodes": 2},
             "queues/research/cohort": "all",
             "queues/product": {
                 "pools": {"h100": {"gpus": 16}, "cut": {"gpus": 3}},
@@ -221,7 +220,7 @@ PLAN_FAULTS = (
         rule="acceptance",
         says="pool 'a100' is for jobs over several nodes",
         kind="kubernetes:core/v1:ConfigMap",
-        resource="acceptance-a100",
+        resource="acceptance-a100-manifests",
         change={"metadata.annotations.gpu-platform/acceptance-tests": "nccl-intra"},
     ),
     PlanFault(

@@ -161,6 +161,16 @@ def test_prometheus_is_probed_at_the_address_it_listens_on() -> None:
     url = "http://127.0.0.1:9090/-/"
     assert patch == {
         "name": "prometheus",
+        "image": "example/prometheus:v3.5.0",
+        "resources": {
+            "requests": {"cpu": "100m", "memory": "256Mi"},
+            "limits": {"cpu": "1", "memory": "1Gi"},
+        },
+        "securityContext": {
+            "allowPrivilegeEscalation": False,
+            "readOnlyRootFilesystem": True,
+            "capabilities": {"drop": ["ALL"]},
+        },
         "startupProbe": {"exec": {"command": ["wget", "-q", "-O", "/dev/null", f"{url}ready"]}},
         "readinessProbe": {"exec": {"command": ["wget", "-q", "-O", "/dev/null", f"{url}ready"]}},
         "livenessProbe": {"exec": {"command": ["wget", "-q", "-O", "/dev/null", f"{url}healthy"]}},

@@ -20,8 +20,8 @@ def test_certificates_are_made_once_and_keys_are_for_root_only(tmp_path: Path) -
     assert pki.ensure(cluster) is True
     assert pki.ensure(cluster) is False
     keys = [*cluster.pki.glob("*.key"), *cluster.keys.iterdir()]
-    assert len(list(cluster.pki.glob("*.crt"))) == 14
-    assert len(keys) == 17
+    assert len(list(cluster.pki.glob("*.crt"))) == 15
+    assert len(keys) == 18
     assert {path.stat().st_mode & 0o777 for path in keys} == {0o600}
 
 

@@ -25,7 +25,11 @@ def test_results_and_what_was_given_in_secret_are_secret() -> None:
     inputs = checked(PASSWORD, length=8, keepers={"token": "hush"}).inputs or {}
     made = asyncio.run(PROVIDER.create(sdk.CreateRequest(PASSWORD, inputs, 0, preview=False)))
     assert made.resource_id == "none"
-    assert {name for name, value in made.properties.items() if value.is_secret} == {"result", "keepers"}
+    assert {name for name, value in made.properties.items() if value.is_secret} == {
+        "result",
+        "bcryptHash",
+        "keepers",
+    }
     read = asyncio.run(PROVIDER.read(sdk.ReadRequest(PASSWORD, "none", made.properties, inputs)))
     assert read.properties == made.properties
     assert read.inputs == inputs
