@@ -78,6 +78,8 @@ def ensure_virtualenv() -> None:
     with locked():
         if read(os.path.join(venv, STAMP)) == key:
             return
+        if os.path.islink(venv):  # what it points to may be in use elsewhere
+            raise BootstrapError("`.venv` is a link to another one", venv, os.path.realpath(venv), "rm .venv")
         started = time.monotonic()
         remove(os.path.join(venv, STAMP))
         python = make_virtualenv(venv)
@@ -254,9 +256,8 @@ def locked() -> Iterator[None]:
         os.makedirs(os.path.dirname(path), exist_ok=True)
         descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
     except OSError as error:
-        raise BootstrapError(
-            "the cache is not writable", path, str(error), "set GPU_PLATFORM_CACHE to a writable directory"
-        ) from error
+        fix = "set GPU_PLATFORM_CACHE to a writable directory"
+        raise BootstrapError("the cache is not writable", path, str(error), fix) from error
     try:
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -284,10 +285,9 @@ def read(path: str) -> str | None:
 
 def write(path: str, text: str) -> None:
     """Write a file in one step."""
-    draft = f"{path}.draft"
-    with open(draft, "w", encoding="utf-8") as file:
+    with open(f"{path}.draft", "w", encoding="utf-8") as file:
         file.write(text)
-    os.replace(draft, path)
+    os.replace(f"{path}.draft", path)
 
 
 def remove(path: str) -> None:

@@ -122,6 +122,18 @@ def test_made_once_then_silent_then_exactly_what_new_pins_say_or_told(checkout: 
     assert checkout.versions() == {"beta": "2.0"}
 
 
+def test_a_virtualenv_shared_by_a_link_is_left_alone(checkout: Checkout) -> None:
+    shared = checkout.root.parent / "shared"
+    shared.mkdir()
+    (shared / "mark").write_text("in use")
+    (checkout.root / ".venv").symlink_to(shared)
+    code, output = checkout.run()
+    assert code == 1
+    assert "is a link" in output
+    assert "rm .venv" in output
+    assert (shared / "mark").read_text() == "in use"
+
+
 def test_the_lock_is_resolved_afresh(checkout: Checkout) -> None:
     checkout.write("requirements.txt", "alpha\n")
     assert checkout.run("--lock")[0] == 0
