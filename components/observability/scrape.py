@@ -133,7 +133,7 @@ class Scrapes(Component):
             job = scrape.endpoint.job
             manifest = scrape_config(args, scrape) if scrape.by_name else service_monitor(args, scrape)
             CustomObject(f"{name}-{job}", manifest, self.child(hooks=args.gate))
-            if scrape.opens_way and scrape.pods.namespace != args.namespace:
+            if scrape.opens_way:
                 NetworkAllow(
                     f"{name}-to-{job}",
                     NetworkAllowArgs(

@@ -58,6 +58,7 @@ def _kubelet(namespace: str, job: str, path: str, keep: str) -> Scrape:
         login=ScrapeLogin.TOKEN,
         https=True,
         honor_labels=True,
+        opens_way=False,  # no pods answer there, and ``flows`` opens the way to nodes
         keep=keep,
     )
 

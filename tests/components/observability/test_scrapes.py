@@ -6,6 +6,7 @@ import pytest
 
 from components.contracts import MetricsEndpoint, SecretRef
 from components.core import ArgsError
+from components.kube import Pods
 from components.observability import (
     AlertRules,
     AlertRulesArgs,
@@ -164,6 +165,15 @@ EVERY = (
     targets.operator("monitoring"),
     targets.dcgm_exporter(),
 )
+
+
+def test_the_way_is_opened_inside_the_own_namespace_too() -> None:
+    """It denies by default, as every namespace."""
+    own = scrape(pods=Pods(namespace="monitoring", labels={"app": "thing"}))
+    policies = [item.inputs for item in record(own).of_type(POLICY)]
+    assert [item["metadata"]["namespace"] for item in policies] == ["monitoring", "monitoring"]
+    assert [item["spec"]["policyTypes"] for item in policies] == [["Egress"], ["Ingress"]]
+    assert record(scrape(opens_way=False)).of_type(POLICY) == []
 
 
 def test_the_operators_definitions_accept_every_scrape() -> None:
