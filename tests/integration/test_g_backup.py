@@ -10,7 +10,13 @@ import pytest
 
 from tests.integration.support import DATA, MLOPS, cli, forwarded, http, kubectl, secret
 
-pytestmark = [pytest.mark.kube, pytest.mark.usefixtures("environment"), pytest.mark.timeout(1500)]
+# Several minutes each, so with the long runs: `make test` must stay short.
+pytestmark = [
+    pytest.mark.soak,
+    pytest.mark.kube,
+    pytest.mark.usefixtures("environment"),
+    pytest.mark.timeout(1500),
+]
 
 PLANTED = "planted-Zx9qLm2Tr7"
 

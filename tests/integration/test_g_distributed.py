@@ -8,7 +8,13 @@ import yaml
 
 from tests.integration.support import get, kubectl, until
 
-pytestmark = [pytest.mark.kube, pytest.mark.usefixtures("environment"), pytest.mark.timeout(600)]
+# Several minutes each, so with the long runs: `make test` must stay short.
+pytestmark = [
+    pytest.mark.soak,
+    pytest.mark.kube,
+    pytest.mark.usefixtures("environment"),
+    pytest.mark.timeout(600),
+]
 
 WORKBENCH = "gpu-platform-workbench"
 INDEX = "batch.kubernetes.io/job-completion-index"

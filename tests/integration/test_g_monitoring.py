@@ -211,6 +211,7 @@ def _inject(fault: str, gpu: str, *more: str, node: str = NODE) -> None:
     cli("inject", "--fault", fault, "--node", node, "--gpu", gpu, *more)
 
 
+@pytest.mark.soak  # minutes of waiting for windows to pass
 def test_each_fault_raises_exactly_its_alert_and_clearing_it_resolves_it(
     receiver: Receiver,
 ) -> None:
@@ -230,6 +231,7 @@ def test_each_fault_raises_exactly_its_alert_and_clearing_it_resolves_it(
     until("both resolved", lambda: receiver.names("resolved", begun) >= {"TestXid", "TestEcc"}, 150)
 
 
+@pytest.mark.soak  # minutes of waiting for windows to pass
 def test_a_queue_that_admits_nothing_and_a_busy_server_that_fails(
     receiver: Receiver, gang: dict[str, Any]
 ) -> None:
