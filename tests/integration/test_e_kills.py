@@ -65,15 +65,15 @@ def _records(*, at_least: int = 0) -> int:
     return len(checkpoint.get("resources") or [])
 
 
-def _labelled() -> list[dict[str, Any]]:
-    items: list[dict[str, Any]] = get(KINDS, "-A", "-l", MANAGED, "--show-managed-fields")["items"]
-    return items
-
-
 def _of_a_controller(item: dict[str, Any]) -> bool:
     """Whether a controller made it: operators give their objects the labels of the resource they read."""
-    managers = [str(entry["manager"]) for entry in item["metadata"].get("managedFields", [])]
-    return not any(manager.startswith(("pulumi", "kubectl")) for manager in managers)
+    metadata = item["metadata"]
+    labels = metadata.get("labels", {})
+    return bool(
+        metadata.get("ownerReferences")
+        or labels.get("app.kubernetes.io/managed-by") == "prometheus-operator"
+        or "operator.prometheus.io/name" in labels
+    )
 
 
 def _no_orphan_no_duplicate() -> None:
@@ -88,9 +88,9 @@ def _no_orphan_no_duplicate() -> None:
         for item in resources
         if item["type"].startswith("kubernetes:") and item.get("outputs", {}).get("kind") in kinds
     )
-    found = sorted(
-        (item["kind"], item["metadata"]["name"]) for item in _labelled() if not _of_a_controller(item)
-    )
+    labelled = get(KINDS, "-A", "-l", MANAGED)["items"]
+    ours = [item for item in labelled if not _of_a_controller(item)]
+    found = sorted((item["kind"], item["metadata"]["name"]) for item in ours)
     assert found == recorded, f"only in one of both: {set(found) ^ set(recorded)}"
 
 
